@@ -1,0 +1,179 @@
+package inspect
+
+// Cause is why a group rebalanced: kgdiag's stable vocabulary.
+type Cause string
+
+// The causes. The doc of each says what was seen, not what is suspected behind it.
+const (
+	MemberJoined           Cause = "member_joined"
+	MemberLeft             Cause = "member_left"              // LeaveGroup: a clean close or an unsubscribe
+	SessionExpired         Cause = "session_expired"          // no heartbeat for the session timeout; see Returned
+	SyncPhaseExpired       Cause = "sync_phase_expired"       // a cooperative slow poller expired while it rejoined
+	PollIntervalExceeded   Cause = "poll_interval_exceeded"   // left by itself: no poll for max.poll.interval.ms
+	RestartedWithinSession Cause = "restarted_within_session" // a new member came before the old one had expired
+	RollingRestart         Cause = "rolling_restart"          // several members replaced one after another
+	StaticMemberRestarted  Cause = "static_member_restarted"
+	StaticMemberFenced     Cause = "static_member_fenced" // two processes share one group.instance.id
+	SubscriptionChanged    Cause = "subscription_changed"
+	TopicMetadataChanged   Cause = "topic_metadata_changed" // partitions added, or a pattern matches another topic
+	AssignorChanged        Cause = "assignor_changed"
+	ProtocolChanged        Cause = "protocol_changed"  // classic to consumer or back
+	AssignmentFailed       Cause = "assignment_failed" // generations skipped: the leader never synced, or the append failed
+	CoordinatorMoved       Cause = "coordinator_moved"
+	RejoinTimedOut         Cause = "rejoin_timed_out" // a member held the join phase up to its rebalance timeout
+	GroupEmptied           Cause = "group_emptied"
+	GroupDeleted           Cause = "group_deleted"
+	UnknownCause           Cause = "unknown"
+)
+
+// Causes lists the vocabulary in the order of the design.
+func Causes() []Cause {
+	return []Cause{MemberJoined, MemberLeft, SessionExpired, SyncPhaseExpired, PollIntervalExceeded,
+		RestartedWithinSession, RollingRestart, StaticMemberRestarted, StaticMemberFenced,
+		SubscriptionChanged, TopicMetadataChanged, AssignorChanged, ProtocolChanged, AssignmentFailed,
+		CoordinatorMoved, RejoinTimedOut, GroupEmptied, GroupDeleted, UnknownCause}
+}
+
+// Eviction reports whether the cause is a member put out, as --fail-on eviction means it.
+func (c Cause) Eviction() bool {
+	switch c {
+	case SessionExpired, SyncPhaseExpired, PollIntervalExceeded, RejoinTimedOut:
+		return true
+	}
+	return false
+}
+
+// Basis says whether a cause is somebody's word or kgdiag's inference.
+type Basis string
+
+// The two bases.
+const (
+	Inferred Basis = "inferred"
+	Stated   Basis = "stated" // by a log line, or by a record that names it
+)
+
+// Returned says whether the departed member came back, and as what.
+type Returned string
+
+// The returns; "" means that the question does not arise.
+const (
+	ReturnedNo          Returned = "no"
+	ReturnedSameProcess Returned = "same_process"
+	ReturnedNewProcess  Returned = "new_process"
+	ReturnedUnknown     Returned = "unknown" // came back; pause, crash under a supervisor and cut network look alike
+)
+
+// Timeline is the rebalance history of one group, oldest first.
+type Timeline struct {
+	Group         string      `json:"group"`
+	Type          GroupType   `json:"type"`
+	CompleteSince Time        `json:"complete_since"`
+	Rebalances    []Rebalance `json:"rebalances"`
+	// Spans are the lives of the members, for the lane chart.
+	Spans []Span `json:"spans,omitempty"`
+}
+
+// Rebalance is one rebalance, which may span two cooperative generations.
+type Rebalance struct {
+	ID                 string     `json:"id"` // stable over re-reads: offsets partition and offset of its first record, or of the observation
+	Time               Time       `json:"time"`
+	Generation         int32      `json:"generation"` // generation, or group epoch
+	PreviousGeneration *int32     `json:"previous_generation"`
+	Generations        []int32    `json:"generations,omitempty"` // all folded into this one
+	Skipped            int32      `json:"skipped,omitempty"`     // join rounds that ended without a sync
+	StartedAt          Time       `json:"started_at,omitzero"`   // observed live only
+	Stopped            *Millis    `json:"stopped_ms"`            // how long the group as a whole stood still; null unknown
+	StoppedBasis       string     `json:"stopped_basis"`         // "observed" | "estimated" | ""
+	SyncTime           *Millis    `json:"sync_ms"`               // join phase's end to the record, classic
+	Converged          *Millis    `json:"converged_ms"`          // KIP-848: epoch to the last member's convergence
+	ConvergedLast      string     `json:"converged_last,omitempty"`
+	Cause              Cause      `json:"cause"`
+	Returned           Returned   `json:"returned,omitempty"`
+	Confidence         Confidence `json:"confidence"`
+	Basis              Basis      `json:"basis"`
+	Rivals             []Rival    `json:"rivals"`
+	Evidence           []string   `json:"evidence"`
+	Members            Change     `json:"members"`
+	// Moved counts the partitions that changed hands, Assigned all that were assigned.
+	Moved    int `json:"moved"`
+	Assigned int `json:"assigned"`
+	// Stall is the longest time between two polls that the evidence shows, for
+	// poll_interval_exceeded and session_expired with a return.
+	Stall *Millis `json:"stall_ms,omitempty"`
+	// Step is the median time a record took where every record was committed.
+	Step  *Millis  `json:"step_ms,omitempty"`
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Rival is another cause that could have looked like this.
+type Rival struct {
+	Cause  Cause  `json:"cause"`
+	WhyNot string `json:"why_not"` // "" where nothing speaks against it
+}
+
+// Change is how the membership changed.
+type Change struct {
+	Before   int           `json:"before"`
+	After    int           `json:"after"`
+	Joined   []Join        `json:"joined"`
+	Left     []Departure   `json:"left"`
+	Replaced []Replacement `json:"replaced"`
+}
+
+// Join is a member that came.
+type Join struct {
+	ClientID   string  `json:"client_id"`
+	Host       string  `json:"host"`
+	MemberID   string  `json:"member_id"`
+	InstanceID *string `json:"instance_id"`
+	BackAfter  *Millis `json:"back_after_ms"`  // since its last progress, if it had left before
+	Back       string  `json:"back,omitempty"` // id of the rebalance in which it had left
+}
+
+// Departure is a member that went. When exactly is an interval: a classic record
+// is written when the join phase of the survivors ends.
+type Departure struct {
+	ClientID    string      `json:"client_id"`
+	Host        string      `json:"host"`
+	MemberID    string      `json:"member_id"`
+	InstanceID  *string     `json:"instance_id"`
+	Client      ClientGuess `json:"client"`
+	LeftBetween [2]Time     `json:"left_between"`
+	// Silent is the least and most time from the last commit to the departure;
+	// null without commits.
+	Silent      *[2]Millis `json:"silent_ms"`
+	LastCommit  Time       `json:"last_commit"`
+	LastAdvance Time       `json:"last_advance"` // last commit that moved an offset
+	Commits     int        `json:"commits"`      // seen on its partitions while it owned them
+	Session     *Millis    `json:"session_timeout_ms"`
+	Rebalance   *Millis    `json:"rebalance_timeout_ms"`
+	Cause       Cause      `json:"cause"`
+	Confidence  Confidence `json:"confidence"`
+	Returned    Returned   `json:"returned"`
+	BackAfter   *Millis    `json:"back_after_ms"`     // from the last commit to the return
+	BackAs      string     `json:"back_as,omitempty"` // member id of the return
+	// IdlePartitions stood still from the last commit to their reassignment.
+	IdlePartitions []string `json:"idle_partitions"`
+	Idle           *Millis  `json:"idle_ms"`
+	// Stuck are partitions whose committed offset did not move while it owned them,
+	// as "topic-partition offset N": the same record every time.
+	Stuck []string `json:"stuck,omitempty"`
+}
+
+// Replacement is a member whose place was taken by another in the same record.
+type Replacement struct {
+	ClientID    string  `json:"client_id"`
+	Host        string  `json:"host"`
+	OldMemberID string  `json:"old_member_id"`
+	NewMemberID string  `json:"new_member_id"`
+	InstanceID  *string `json:"instance_id"`
+	NewHost     string  `json:"new_host,omitempty"`
+}
+
+// Span is a stretch of one member's life for the lane chart.
+type Span struct {
+	Lane string `json:"lane"` // client id, or instance id, or client id and host where ids are shared
+	From Time   `json:"from"`
+	To   Time   `json:"to"`
+	Kind string `json:"kind"` // "member" | "silent" | "out"
+}
