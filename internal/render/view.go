@@ -1,0 +1,134 @@
+package render
+
+import (
+	"fmt"
+	"io"
+	"sort"
+	"strings"
+
+	"github.com/kgdiag/kgdiag/internal/term"
+)
+
+// View is a result: text blocks for people, Data for machines.
+type View struct {
+	// Head is the first line of every text but tsv: the cluster that the result
+	// speaks of.
+	Head   Line
+	Blocks []Block
+	// Data is what -o json writes: a struct with json tags, envelope included.
+	Data any
+}
+
+// Block is a title, lines and a table, each optional, shown in this order.
+type Block struct {
+	Title string // a heading in markdown; a plain line elsewhere
+	Lines []Line
+	Table *Table
+	After []Line // lines below the table
+	// NoTSV leaves the block out of tsv; TSVOnly shows it nowhere else. tsv shows
+	// tables alone where the view has any, else the lines.
+	NoTSV, TSVOnly bool
+}
+
+// Line is a row of text made of styled pieces, with no newline.
+type Line []Span
+
+// Span is a piece of text with one style.
+type Span struct {
+	Text  string
+	Style term.Style
+}
+
+// L makes a line of plain text from a format.
+func L(format string, args ...any) Line {
+	return Line{{Text: fmt.Sprintf(format, args...)}}
+}
+
+// S is a styled piece.
+func S(style term.Style, format string, args ...any) Span {
+	return Span{Text: fmt.Sprintf(format, args...), Style: style}
+}
+
+// P is a plain piece.
+func P(format string, args ...any) Span { return S(term.Plain, format, args...) }
+
+// Column is a column of a table. Right aligns numbers.
+type Column struct {
+	Name  string
+	Right bool
+}
+
+// Table is a grid; rows may be shorter than the columns. An empty cell is shown as
+// "-" because unknown is never blank.
+type Table struct {
+	Columns []Column
+	Rows    [][]Span
+}
+
+// Cols makes columns from names; a leading "#" or ">" right-aligns (">" is dropped).
+func Cols(names ...string) []Column {
+	out := make([]Column, len(names))
+	for i, n := range names {
+		out[i] = Column{Name: strings.TrimPrefix(n, ">"), Right: strings.HasPrefix(n, ">") || strings.HasPrefix(n, "#")}
+	}
+	return out
+}
+
+// Row makes a row of plain cells.
+func Row(cells ...string) []Span {
+	out := make([]Span, len(cells))
+	for i, c := range cells {
+		out[i] = Span{Text: c}
+	}
+	return out
+}
+
+// Format writes a view. The painter is never nil.
+type Format func(w io.Writer, v View, p *term.Painter) error
+
+var formats = map[string]Format{}
+
+// register makes a format known under a name, at package initialisation.
+func register(name string, f Format) bool {
+	formats[name] = f
+	return true
+}
+
+// Names lists the formats: table first, then by name.
+func Names() []string {
+	names := make([]string, 0, len(formats))
+	for n := range formats {
+		if n != "table" {
+			names = append(names, n)
+		}
+	}
+	sort.Strings(names)
+	return append([]string{"table"}, names...)
+}
+
+// Render writes v in the named format, one of Names.
+func Render(w io.Writer, name string, v View, p *term.Painter) error {
+	f, ok := formats[name]
+	if !ok {
+		return fmt.Errorf("output format %q: not known, want %s", name, strings.Join(Names(), ", "))
+	}
+	return f(w, v, p)
+}
+
+// Plain is the text of a line without style.
+func (l Line) Plain() string {
+	var b strings.Builder
+	for _, s := range l {
+		b.WriteString(s.Text)
+	}
+	return b.String()
+}
+
+// Text is the line as the table format shows it, cleaned and painted.
+func (l Line) Text(p *term.Painter) string {
+	var b strings.Builder
+	for _, s := range l {
+		b.WriteString(p.Paint(s.Style, Clean(s.Text)))
+	}
+	return strings.TrimRight(b.String(), " ")
+}
