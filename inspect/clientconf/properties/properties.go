@@ -27,6 +27,9 @@ type Entry struct {
 	// TrailingComment tells that the value ends in what looks like a comment: .properties has
 	// none at the end of a line, so it belongs to the value.
 	TrailingComment bool
+	// Raw is the value as written, escapes unresolved and the blanks at its end
+	// dropped: what librdkafka's tools make of the same line.
+	Raw string
 }
 
 // File is a parsed text: every entry in order, overridden ones included.
@@ -83,7 +86,8 @@ func Parse(data []byte) (*File, error) {
 			return nil, fmt.Errorf("line %d: %w", l.line, err)
 		}
 		f.Entries = append(f.Entries, Entry{Key: key, Value: value, Line: l.line,
-			TrailingComment: strings.Contains(value, " #") || strings.Contains(value, "\t#")})
+			TrailingComment: strings.Contains(value, " #") || strings.Contains(value, "\t#"),
+			Raw:             strings.TrimRight(rawValue, " \t\f")})
 	}
 	return f, nil
 }

@@ -33,6 +33,7 @@ func TestParse(t *testing.T) {
 				t.Fatalf("got %+v, want %+v", f.Entries, tc.want)
 			}
 			for i := range tc.want {
+				f.Entries[i].Raw = "" // has its own test
 				if f.Entries[i] != tc.want[i] {
 					t.Errorf("entry %d: got %+v, want %+v", i, f.Entries[i], tc.want[i])
 				}
@@ -88,4 +89,21 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestRaw(t *testing.T) {
+	for in, want := range map[string]string{
+		`a=C:\temp\x `:      `C:\temp\x`,
+		`sasl.password=p\s`: `p\s`,
+		"a=x\\\n   y":       "xy",
+		"a":                 "",
+	} {
+		f, err := Parse([]byte(in))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Entries[0].Raw; got != want {
+			t.Errorf("%q: got %q, want %q", in, got, want)
+		}
+	}
 }
