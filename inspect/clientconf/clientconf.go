@@ -1,0 +1,107 @@
+package clientconf
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/clientconf/properties"
+)
+
+// Options say what the reader of the file knows beyond its text.
+type Options struct {
+	Dialect string         // name of a dialect, or "" to recognise it by content
+	Family  inspect.Family // client library, or "" for the dialect's own
+	Version string         // of the client, or "" for unknown
+}
+
+// Read finds the consumers that a file configures. name is used in positions and
+// errors only. An error means that the file could not be read as a configuration
+// at all; everything smaller is a Problem in the result.
+func Read(name string, data []byte, o Options) ([]inspect.ClientConfig, error) {
+	if err := properties.Check(data); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	d, err := pick(name, data, o.Dialect)
+	if err != nil {
+		return nil, err
+	}
+	configs, err := d.read(name, data, o)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return configs, nil
+}
+
+// dialect is one way of writing a consumer's configuration down.
+type dialect struct {
+	name string
+	// sniff says how sure the dialect is that the text is its own: 0 not at all,
+	// 100 no doubt. The highest wins.
+	sniff func(name string, data []byte) int
+	read  func(name string, data []byte, o Options) ([]inspect.ClientConfig, error)
+}
+
+var dialects = map[string]dialect{}
+
+func register(d dialect) struct{} {
+	if _, twice := dialects[d.name]; twice {
+		panic("clientconf: dialect " + d.name + " is registered twice")
+	}
+	dialects[d.name] = d
+	return struct{}{}
+}
+
+// Dialects are the names that Options.Dialect accepts, sorted.
+func Dialects() []string {
+	names := make([]string, 0, len(dialects))
+	for n := range dialects {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	return names
+}
+
+func pick(name string, data []byte, forced string) (dialect, error) {
+	if forced != "" {
+		d, ok := dialects[forced]
+		if !ok {
+			return dialect{}, fmt.Errorf("dialect %q: unknown, known are %s", forced, strings.Join(Dialects(), ", "))
+		}
+		return d, nil
+	}
+	best, score := dialect{}, 0
+	for _, n := range Dialects() { // sorted, so that a draw has one winner
+		if s := dialects[n].sniff(name, data); s > score {
+			best, score = dialects[n], s
+		}
+	}
+	if score == 0 {
+		return dialect{}, fmt.Errorf("%s: no consumer configuration recognised (dialects: %s)", name, strings.Join(Dialects(), ", "))
+	}
+	return best, nil
+}
+
+// Override sets key to value as --set does: it outranks the file. The canonical
+// name, the value in milliseconds and problems are worked out as for a file.
+func Override(c *inspect.ClientConfig, key, value string) {
+	where := inspect.Position{File: "--set"}
+	s, problem := NewSetting(key, key, value, where)
+	s.Origin = inspect.OriginFlag
+	if problem != nil {
+		c.Problems = append(c.Problems, *problem)
+	}
+	for i := range c.Settings {
+		if c.Settings[i].Key == s.Key {
+			old := c.Settings[i].Where
+			s.Overrides = &old
+			c.Settings[i] = s
+			return
+		}
+	}
+	c.Settings = append(c.Settings, s)
+	if s.Key == "group.id" {
+		c.Group = s.Value
+	}
+}

@@ -1,0 +1,108 @@
+package clientconf
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/clientconf/properties"
+)
+
+// The dialect of the Java client: a .properties file with dotted keys at top
+// level. librdkafka's key=value files are near enough to be read as this dialect
+// with Options.Family set.
+var _ = register(dialect{name: "java", sniff: sniffJava, read: readJava})
+
+// sniffJava knows a Java file by its keys; its name alone is a weak hint.
+func sniffJava(name string, data []byte) int {
+	f, err := properties.Parse(data)
+	if err != nil {
+		if strings.HasSuffix(name, ".properties") {
+			return 5 // so that the error names the line
+		}
+		return 0
+	}
+	known := 0
+	for _, e := range f.Entries {
+		if Known(e.Key) || brokerKeys[e.Key] || producerKeys[e.Key] {
+			known++
+		}
+	}
+	score := 0
+	switch {
+	case known > 0:
+		score = 40
+	case filepath.Ext(name) == ".properties" || len(f.Entries) == 0 && len(strings.TrimSpace(string(data))) == 0:
+		score = 10
+	}
+	if score > 0 && filepath.Ext(name) == ".properties" {
+		score += 10
+	}
+	return score
+}
+
+func readJava(name string, data []byte, o Options) ([]inspect.ClientConfig, error) {
+	f, err := properties.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	c := inspect.ClientConfig{Where: inspect.Position{File: name}, Dialect: "java",
+		Family: o.Family, Version: o.Version, Assumed: o.Family == "" || o.Version == "", Settings: []inspect.Setting{}}
+	if c.Family == "" {
+		c.Family = inspect.Java
+	}
+	for _, e := range f.Entries {
+		addEntry(&c, e.Key, e.Key, e.Value, inspect.Position{File: name, Line: e.Line})
+	}
+	return []inspect.ClientConfig{c}, nil
+}
+
+// addEntry adds one line of a file to c: a later line of the same key wins, as in
+// Java, and both are named.
+func addEntry(c *inspect.ClientConfig, key, spelled, value string, where inspect.Position) {
+	if p := classify(key, where); p != nil {
+		c.Problems = append(c.Problems, *p)
+		return
+	}
+	if _, ok := consumerKeys[Canonical(key)]; !ok {
+		return // a connection's key
+	}
+	s, problem := NewSetting(key, spelled, value, where)
+	for i := range c.Settings {
+		if old := c.Settings[i]; old.Key == s.Key {
+			c.Problems = dropProblemAt(c.Problems, old.Where)
+			c.Problems = append(c.Problems, inspect.ConfigProblem{Kind: "duplicate_key", Where: where, Key: spelled,
+				Message: fmt.Sprintf("%s is set on line %d and again on line %d; the last one counts, %s",
+					spelled, old.Where.Line, where.Line, inForce(s))})
+			s.Overrides = &old.Where
+			c.Settings = append(c.Settings[:i], c.Settings[i+1:]...)
+			break
+		}
+	}
+	if problem != nil {
+		c.Problems = append(c.Problems, *problem)
+	}
+	c.Settings = append(c.Settings, s)
+	if s.Key == "group.id" {
+		c.Group = s.Value
+	}
+}
+
+func inForce(s inspect.Setting) string {
+	if s.Value == "" {
+		return s.Spelled
+	}
+	return s.Spelled + "=" + shorten(s.Value)
+}
+
+// dropProblemAt forgets what was wrong with a value that another line overrode.
+func dropProblemAt(ps []inspect.ConfigProblem, at inspect.Position) []inspect.ConfigProblem {
+	out := ps[:0]
+	for _, p := range ps {
+		if p.Where != at || p.Kind != "not_a_number" {
+			out = append(out, p)
+		}
+	}
+	return out
+}

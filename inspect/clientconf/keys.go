@@ -1,0 +1,280 @@
+package clientconf
+
+import (
+	"fmt"
+	"math"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// kind is the type of a setting's value.
+type kind int
+
+const (
+	kindText kind = iota
+	kindMillis
+	kindInt
+	kindBool
+	kindSecret
+)
+
+// consumerKeys are the settings of a Java consumer (ConsumerConfig, Kafka 0.9 to
+// 4.3) and of the consumers of other libraries, under their Java name where there
+// is one.
+var consumerKeys = map[string]kind{
+	"allow.auto.create.topics": kindBool, "auto.commit.interval.ms": kindMillis, "auto.include.jmx.reporter": kindBool,
+	"auto.offset.reset": kindText, "bootstrap.servers": kindText, "check.crcs": kindBool, "client.dns.lookup": kindText,
+	"client.id": kindText, "client.rack": kindText, "config.providers": kindText, "connections.max.idle.ms": kindMillis,
+	"default.api.timeout.ms": kindMillis, "enable.auto.commit": kindBool, "enable.metrics.push": kindBool,
+	"exclude.internal.topics": kindBool, "fetch.max.bytes": kindInt, "fetch.max.wait.ms": kindMillis, "fetch.min.bytes": kindInt,
+	"group.id": kindText, "group.instance.id": kindText, "group.protocol": kindText, "group.remote.assignor": kindText,
+	"heartbeat.interval.ms": kindMillis, "interceptor.classes": kindText, "internal.leave.group.on.close": kindBool,
+	"internal.throw.on.fetch.stable.offset.unsupported": kindBool, "isolation.level": kindText, "key.deserializer": kindText,
+	"max.partition.fetch.bytes": kindInt, "max.poll.interval.ms": kindMillis, "max.poll.records": kindInt,
+	"metadata.max.age.ms": kindMillis, "metadata.recovery.rebootstrap.trigger.ms": kindMillis, "metadata.recovery.strategy": kindText,
+	"metric.reporters": kindText, "metrics.num.samples": kindInt, "metrics.recording.level": kindText,
+	"metrics.sample.window.ms": kindMillis, "partition.assignment.strategy": kindText, "receive.buffer.bytes": kindInt,
+	"reconnect.backoff.max.ms": kindMillis, "reconnect.backoff.ms": kindMillis, "request.timeout.ms": kindMillis,
+	"retry.backoff.max.ms": kindMillis, "retry.backoff.ms": kindMillis, "security.providers": kindText, "send.buffer.bytes": kindInt,
+	"session.timeout.ms": kindMillis, "share.acknowledgement.mode": kindText, "socket.connection.setup.timeout.max.ms": kindMillis,
+	"socket.connection.setup.timeout.ms": kindMillis, "value.deserializer": kindText,
+
+	// Connect workers, Streams and the libraries that name the wait for a rebalance
+	// themselves.
+	"rebalance.timeout.ms": kindMillis, "scheduled.rebalance.max.delay.ms": kindMillis, "worker.unsync.backoff.ms": kindMillis,
+	"connect.protocol": kindText, "application.id": kindText, "probing.rebalance.interval.ms": kindMillis,
+	"max.task.idle.ms": kindMillis, "num.standby.replicas": kindInt, "num.stream.threads": kindInt,
+
+	// librdkafka's own consumer names.
+	"socket.timeout.ms": kindMillis, "fetch.wait.max.ms": kindMillis, "topic.metadata.refresh.interval.ms": kindMillis,
+	"enable.auto.offset.store": kindBool, "queued.min.messages": kindInt, "queued.max.messages.kbytes": kindInt,
+	"metadata.broker.list": kindText, "group.protocol.type": kindText, "coordinator.query.interval.ms": kindMillis,
+	"statistics.interval.ms": kindMillis, "log.connection.close": kindBool, "enable.partition.eof": kindBool, "debug": kindText,
+	"fetch.error.backoff.ms": kindMillis, "topic.blacklist": kindText, "socket.keepalive.enable": kindBool,
+	"broker.version.fallback": kindText, "api.version.request": kindBool, "max.in.flight": kindInt, "log_level": kindInt,
+	"socket.nagle.disable": kindBool, "broker.address.family": kindText, "broker.address.ttl": kindMillis,
+	"enable.ssl.certificate.verification": kindBool, "fetch.message.max.bytes": kindInt, "receive.message.max.bytes": kindInt,
+	"go.events.channel.enable": kindBool, "go.application.rebalance.enable": kindBool, "plugin.library.paths": kindText,
+}
+
+// connectionPrefixes start the keys that concern connecting alone. They are known,
+// and of no interest to the rules.
+var connectionPrefixes = []string{"ssl.", "sasl.", "security.protocol", "schema.registry.", "basic.auth.", "key.converter",
+	"value.converter", "json.", "specific.avro.", "auto.register.", "use.latest.", "confluent."}
+
+// brokerKeys belong into server.properties. In a consumer's file they do nothing.
+var brokerKeys = map[string]bool{
+	"group.min.session.timeout.ms": true, "group.max.session.timeout.ms": true, "group.max.size": true,
+	"group.initial.rebalance.delay.ms": true, "group.consumer.session.timeout.ms": true, "group.consumer.heartbeat.interval.ms": true,
+	"group.consumer.min.session.timeout.ms": true, "group.consumer.max.session.timeout.ms": true, "group.consumer.max.size": true,
+	"group.consumer.min.heartbeat.interval.ms": true, "group.consumer.max.heartbeat.interval.ms": true,
+	"group.consumer.assignors": true, "group.consumer.migration.policy": true, "group.coordinator.rebalance.protocols": true,
+	"group.coordinator.new.enable": true, "consumer.session.timeout.ms": true, "consumer.heartbeat.interval.ms": true,
+	"offsets.retention.minutes": true, "offsets.topic.num.partitions": true, "offsets.topic.replication.factor": true,
+	"offsets.commit.timeout.ms": true, "offsets.topic.segment.bytes": true, "log.retention.hours": true, "log.dirs": true,
+	"listeners": true, "advertised.listeners": true, "broker.id": true, "node.id": true, "process.roles": true,
+	"zookeeper.connect": true, "num.partitions": true, "default.replication.factor": true, "min.insync.replicas": true,
+	"auto.create.topics.enable": true, "num.network.threads": true, "num.io.threads": true, "log.segment.bytes": true,
+	"controller.quorum.voters": true, "unclean.leader.election.enable": true, "auto.leader.rebalance.enable": true,
+}
+
+// producerKeys belong to a producer. In a consumer's file they do nothing.
+var producerKeys = map[string]bool{
+	"acks": true, "batch.size": true, "linger.ms": true, "buffer.memory": true, "compression.type": true,
+	"delivery.timeout.ms": true, "enable.idempotence": true, "key.serializer": true, "value.serializer": true,
+	"max.block.ms": true, "max.in.flight.requests.per.connection": true, "max.request.size": true, "partitioner.class": true,
+	"retries": true, "transactional.id": true, "transaction.timeout.ms": true, "queue.buffering.max.ms": true,
+	"message.max.bytes": true, "message.send.max.retries": true, "request.required.acks": true,
+}
+
+// aliases are other spellings of a Java name, by the library that uses them.
+var aliases = map[string]string{
+	"fetch.wait.max.ms":    "fetch.max.wait.ms", // librdkafka
+	"metadata.broker.list": "bootstrap.servers", // librdkafka
+}
+
+// Canonical is the Java name behind a spelling: dots for the underscores of Python
+// libraries, and the aliases of librdkafka. Unknown spellings come back unchanged.
+func Canonical(key string) string {
+	if c, ok := aliases[key]; ok {
+		return c
+	}
+	if _, ok := consumerKeys[key]; ok {
+		return key
+	}
+	dotted := strings.ReplaceAll(key, "_", ".")
+	if _, ok := consumerKeys[dotted]; ok {
+		return dotted
+	}
+	return key
+}
+
+// Known reports whether key, in its canonical spelling, is a consumer's or a
+// connection's setting.
+func Known(key string) bool {
+	if _, ok := consumerKeys[Canonical(key)]; ok {
+		return true
+	}
+	for _, p := range connectionPrefixes {
+		if strings.HasPrefix(key, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// IsDuration reports whether a canonical key is a time in milliseconds.
+func IsDuration(key string) bool { return consumerKeys[key] == kindMillis }
+
+// secretWords mark the keys whose value is never kept.
+var secretWords = []string{"password", "passwd", "secret", "jaas", "token", "credential", "private", "user.info", "keystore.key",
+	"key.pem", "certificate.chain", "apikey", "api.key", "authorization"}
+
+// Secret reports whether the value of key must not be kept.
+func Secret(key string) bool {
+	k := strings.ToLower(strings.NewReplacer("_", ".", "-", ".").Replace(key))
+	for _, w := range secretWords {
+		if strings.Contains(k, w) {
+			return true
+		}
+	}
+	return false
+}
+
+// NewSetting builds the setting for a key as spelled in a file. Durations are
+// taken as whole milliseconds, the unit of every Java consumer key; dialects with
+// other units fill Millis themselves. The problem, if any, is that of the value.
+func NewSetting(key, spelled, value string, where inspect.Position) (inspect.Setting, *inspect.ConfigProblem) {
+	s := inspect.Setting{Key: Canonical(key), Spelled: spelled, Where: where, Origin: inspect.OriginSet}
+	if Secret(key) {
+		return s, nil
+	}
+	s.Value = strings.TrimSpace(value)
+	k := consumerKeys[s.Key]
+	if k != kindMillis && k != kindInt {
+		return s, nil
+	}
+	n, err := strconv.ParseInt(s.Value, 10, 64)
+	if err != nil || n > math.MaxInt64/int64(time.Millisecond) || n < math.MinInt64/int64(time.Millisecond) {
+		return s, &inspect.ConfigProblem{Kind: "not_a_number", Where: where, Key: spelled, Message: notANumber(spelled, s.Value, k)}
+	}
+	if k == kindMillis {
+		s.Millis = inspect.Ms(time.Duration(n) * time.Millisecond)
+	}
+	return s, nil
+}
+
+func notANumber(spelled, value string, k kind) string {
+	what := "a whole number"
+	if k == kindMillis {
+		what = "a whole number of milliseconds"
+	}
+	msg := fmt.Sprintf("%s=%s is not %s", spelled, shorten(value), what)
+	if i := strings.IndexAny(value, "#;"); i > 0 {
+		if _, err := strconv.Atoi(strings.TrimSpace(value[:i])); err == nil {
+			return msg + ": what follows the number belongs to the value, comments stand on a line of their own"
+		}
+	}
+	if d, err := time.ParseDuration(value); err == nil && k == kindMillis {
+		return fmt.Sprintf("%s: write %d", msg, d.Milliseconds())
+	}
+	if strings.ContainsAny(value, "$%{") {
+		return msg + ": a placeholder that nothing has filled in yet"
+	}
+	return msg
+}
+
+func shorten(s string) string {
+	const most = 60
+	r := []rune(s)
+	if len(r) <= most {
+		return s
+	}
+	return string(r[:most]) + "…"
+}
+
+// classify says what is odd about a key that is no consumer's setting; nil means
+// that nothing is.
+func classify(key string, where inspect.Position) *inspect.ConfigProblem {
+	p := inspect.ConfigProblem{Where: where, Key: key}
+	switch {
+	case Known(key) || Secret(key):
+		return nil
+	case brokerKeys[key]:
+		p.Kind, p.Message = "broker_key", key+" is a broker's setting, a consumer ignores or refuses it"
+	case producerKeys[key]:
+		p.Kind, p.Message = "producer_key", key+" is a producer's setting, a consumer ignores or refuses it"
+	default:
+		p.Kind, p.Message = "unknown_key", key+" is no setting of a Kafka consumer"
+		if near := Nearest(key); near != "" {
+			p.Nearest = near
+			p.Message += ", the nearest is " + near
+		}
+	}
+	return &p
+}
+
+// Nearest is the consumer setting that key was probably meant to be, or "" where
+// none is near: at most one edit for every five characters, three in all.
+func Nearest(key string) string {
+	k := strings.ToLower(strings.NewReplacer("_", ".", "-", ".").Replace(key))
+	names := make([]string, 0, len(consumerKeys))
+	for n := range consumerKeys {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	best, distance := "", min(3, len(k)/5)+1
+	for _, n := range names {
+		if n == key {
+			return ""
+		}
+		if d := editDistance(k, n, distance); d < distance {
+			best, distance = n, d
+		}
+		// A forgotten or doubled unit is the commonest slip of all.
+		if n == k+".ms" || n+".ms" == k {
+			return n
+		}
+	}
+	return best
+}
+
+// editDistance is the Levenshtein distance of a and b, or limit where it is at
+// least that.
+func editDistance(a, b string, limit int) int {
+	if abs(len(a)-len(b)) >= limit {
+		return limit
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diagonal := row[0]
+		row[0] = i
+		best := row[0]
+		for j := 1; j <= len(b); j++ {
+			cost := diagonal
+			if a[i-1] != b[j-1] {
+				cost = 1 + min(diagonal, row[j], row[j-1])
+			}
+			diagonal, row[j] = row[j], cost
+			best = min(best, cost)
+		}
+		if best >= limit {
+			return limit
+		}
+	}
+	return min(row[len(b)], limit)
+}
+
+func abs(n int) int {
+	if n < 0 {
+		return -n
+	}
+	return n
+}
