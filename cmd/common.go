@@ -1,0 +1,302 @@
+package cmd
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/render"
+	"github.com/kgdiag/kgdiag/internal/term"
+)
+
+// version is set by the linker for releases (-X …/cmd.version=v0.1.0).
+var version = ""
+
+// Version is the version of this build.
+func Version() string {
+	if version != "" {
+		return version
+	}
+	if bi, ok := debug.ReadBuildInfo(); ok && bi.Main.Version != "" && bi.Main.Version != "(devel)" {
+		return bi.Main.Version
+	}
+	return "v0.1.0-dev"
+}
+
+// envelope starts every JSON document; commands embed it.
+type envelope struct {
+	Schema      string           `json:"schema"`
+	Kgdiag      string           `json:"kgdiag"`
+	GeneratedAt inspect.Time     `json:"generated_at"`
+	Cluster     *inspect.Cluster `json:"cluster"` // null offline
+	Window      *inspect.Window  `json:"window"`  // null where no span of time is meant
+	Gaps        []inspect.Gap    `json:"gaps"`
+}
+
+// envelopeOf makes the envelope of a document of this schema from a case; c may be
+// nil for offline commands.
+func (a *app) envelopeOf(schema string, c *inspect.Case) envelope {
+	e := envelope{Schema: schema, Kgdiag: Version(), GeneratedAt: inspect.At(a.now()), Gaps: []inspect.Gap{}}
+	if c == nil {
+		return e
+	}
+	if c.Cluster != (inspect.Cluster{}) {
+		cluster := c.Cluster
+		e.Cluster = &cluster
+	}
+	if c.Window != (inspect.Window{}) {
+		window := c.Window
+		e.Window = &window
+	}
+	if len(c.Gaps) > 0 {
+		e.Gaps = c.Gaps
+	}
+	return e
+}
+
+// show renders a view into memory first, so that stdout gets the whole result or
+// nothing, and then writes it.
+func (a *app) show(v render.View) error {
+	var b bytes.Buffer
+	if err := render.Render(&b, a.flags.output, v, a.painter()); err != nil {
+		return err
+	}
+	return a.write(b.Bytes())
+}
+
+// write puts bytes on stdout; a full disk is an error that names what was lost.
+func (a *app) write(b []byte) error {
+	if _, err := a.streams.Out.Write(b); err != nil {
+		return incomplete(fmt.Errorf("output: %w", err), "")
+	}
+	return nil
+}
+
+// painter is the painter of stdout.
+func (a *app) painter() *term.Painter {
+	return term.NewPainter(term.UseColor(term.ColorMode(a.flags.color), a.streams.OutTTY, a.getenv))
+}
+
+// timeout is --timeout: a Go duration, or milliseconds as Apache's tools take them.
+func (a *app) timeout() (time.Duration, error) {
+	return parseTimeout("--timeout", a.flags.timeout)
+}
+
+func parseTimeout(flag, s string) (time.Duration, error) {
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+		switch {
+		case n <= 0:
+			return 0, usagef("%s %s: want more than zero", flag, s)
+		case n < 1000:
+			return 0, usagef("%s %s: %d is %d ms; write %ds", flag, s, n, n, n)
+		case n > int64(24*time.Hour/time.Millisecond):
+			return 0, usagef("%s %s: want at most 24h", flag, s)
+		}
+		return time.Duration(n) * time.Millisecond, nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d <= 0 || d > 24*time.Hour {
+		return 0, usagef("%s %q: want a duration such as 30s (at most 24h), or milliseconds", flag, s)
+	}
+	return d, nil
+}
+
+// parseSpan reads a Go duration that may also use d and w, as --since and --for do.
+func parseSpan(flag, s string) (time.Duration, error) {
+	rest, total := s, time.Duration(0)
+	for rest != "" {
+		i := strings.IndexFunc(rest, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
+		if i <= 0 {
+			break
+		}
+		j := i
+		for j < len(rest) && (rest[j] < '0' || rest[j] > '9') && rest[j] != '.' {
+			j++
+		}
+		part, unit := rest[:i], rest[i:j]
+		scale := map[string]time.Duration{"d": 24 * time.Hour, "w": 7 * 24 * time.Hour}[unit]
+		if scale == 0 {
+			d, err := time.ParseDuration(rest[:j])
+			if err != nil {
+				break
+			}
+			total += d
+		} else {
+			n, err := strconv.ParseFloat(part, 64)
+			if err != nil || n > 10000 {
+				break
+			}
+			total += time.Duration(n * float64(scale))
+		}
+		rest = rest[j:]
+	}
+	if s == "" || rest != "" || total <= 0 {
+		return 0, usagef("%s %q: want a duration such as 90s, 8m, 1h30m, 2d or 1w", flag, s)
+	}
+	return total, nil
+}
+
+// parseMoment reads --since and --until: a span before now, an RFC 3339 time, or
+// HH:MM of today (yesterday, if that lies ahead) in the shown zone.
+func (a *app) parseMoment(flag, s string) (time.Time, error) {
+	now := a.now()
+	if t, err := time.Parse(time.RFC3339, s); err == nil {
+		return t, nil
+	}
+	for _, layout := range []string{"15:04", "15:04:05"} {
+		if t, err := time.Parse(layout, s); err == nil {
+			n := now.In(a.zone())
+			at := time.Date(n.Year(), n.Month(), n.Day(), t.Hour(), t.Minute(), t.Second(), 0, a.zone())
+			if at.After(now) {
+				at = at.AddDate(0, 0, -1)
+			}
+			return at, nil
+		}
+	}
+	d, err := parseSpan(flag, s)
+	if err != nil {
+		return time.Time{}, usagef("%s %q: want a duration back from now (1h, 2d), an RFC 3339 time, or HH:MM", flag, s)
+	}
+	return now.Add(-d), nil
+}
+
+// zone is the zone that text shows: local, or UTC with --utc. TZ is honoured by Go.
+func (a *app) zone() *time.Location {
+	if a.flags.utc {
+		return time.UTC
+	}
+	return time.Local
+}
+
+// clock is a time as text shows it, without its zone.
+func (a *app) clock(t inspect.Time) string {
+	if t.IsZero() {
+		return "-"
+	}
+	return t.In(a.zone()).Format("15:04:05")
+}
+
+// clockZone is a time with its zone, for the first line, which names the zone once.
+func (a *app) clockZone(t time.Time) string { return t.In(a.zone()).Format("15:04:05 MST") }
+
+// clusterLine is the first line of every text: the cluster it speaks of.
+func (a *app) clusterLine(c inspect.Cluster, more string) render.Line {
+	name := c.Context
+	if name == "" {
+		name = c.Bootstrap
+	}
+	id := c.ID
+	if len(id) > 6 {
+		id = id[:6]
+	}
+	if id != "" {
+		id += ", "
+	}
+	line := render.Line{render.S(term.Bold, "%s", name), render.P(" (%s%s)", id, plural(c.Brokers, "broker"))}
+	if more != "" {
+		line = append(line, render.P("  %s", more))
+	}
+	return line
+}
+
+// plural is "1 broker", "2 brokers".
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%s %ss", count(int64(n)), word)
+}
+
+// count is a number with commas, "41,320".
+func count(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	sign := ""
+	if n < 0 {
+		sign, s = "-", s[1:]
+	}
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return sign + s
+}
+
+// span is a duration as a reader says it: 350ms, 2.0s, 45s, 5m, 7m29s, 9d2h.
+func span(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "-" + span(-d)
+	case d < time.Second:
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	case d < 10*time.Second && d%time.Second != 0:
+		return fmt.Sprintf("%.1fs", d.Truncate(100*time.Millisecond).Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", int(d/time.Second))
+	case d < time.Hour:
+		return twoUnits(int(d/time.Minute), "m", int(d%time.Minute/time.Second), "s")
+	case d < 24*time.Hour:
+		return twoUnits(int(d/time.Hour), "h", int(d%time.Hour/time.Minute), "m")
+	}
+	return twoUnits(int(d/(24*time.Hour)), "d", int(d%(24*time.Hour)/time.Hour), "h")
+}
+
+func twoUnits(a int, au string, b int, bu string) string {
+	if b == 0 {
+		return fmt.Sprintf("%d%s", a, au)
+	}
+	return fmt.Sprintf("%d%s%02d%s", a, au, b, bu)
+}
+
+// spanOf is span for an optional duration; unknown is "-".
+func spanOf(m *inspect.Millis) string {
+	if m == nil {
+		return "-"
+	}
+	return span(m.Duration())
+}
+
+// shellWord quotes a word for the shell where it must be.
+func shellWord(s string) string {
+	for _, r := range s {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("._-/:=@,+", r), r >= 0x80:
+		default:
+			return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+		}
+	}
+	if s == "" {
+		return "''"
+	}
+	return s
+}
+
+// ids reads group ids from arguments; "-" stands for standard input, one id a line.
+func (a *app) ids(args []string) ([]string, error) {
+	var out []string
+	for _, arg := range args {
+		if arg != "-" {
+			out = append(out, arg)
+			continue
+		}
+		b, err := io.ReadAll(io.LimitReader(a.streams.In, maxStdin+1))
+		if err != nil {
+			return nil, usagef("standard input: %v", err)
+		}
+		if len(b) > maxStdin {
+			return nil, usagef("standard input: over 64 MiB of ids")
+		}
+		for _, line := range strings.Split(string(b), "\n") {
+			if line = strings.TrimSuffix(line, "\r"); line != "" {
+				out = append(out, line)
+			}
+		}
+	}
+	return out, checkIDs(out)
+}
+
+// maxStdin bounds what is read from standard input.
+const maxStdin = 64 << 20

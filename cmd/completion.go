@@ -1,0 +1,30 @@
+package cmd
+
+import "github.com/spf13/cobra"
+
+var _ = command(910, newCompletionCmd)
+
+func newCompletionCmd(a *app) *cobra.Command {
+	return &cobra.Command{
+		Use:       "completion bash|zsh|fish|powershell",
+		Short:     "a completion script for your shell",
+		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage("completion: which shell?", "kgdiag completion bash|zsh|fish|powershell")
+			}
+			root, out := c.Root(), a.streams.Out
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(out, true)
+			case "zsh":
+				return root.GenZshCompletion(out)
+			case "fish":
+				return root.GenFishCompletion(out, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(out)
+			}
+			return usagef("completion %q: not known, want bash, zsh, fish or powershell", args[0])
+		},
+	}
+}

@@ -1,0 +1,264 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sort"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/kgdiag/kgdiag/internal/render"
+	"github.com/kgdiag/kgdiag/internal/term"
+)
+
+// SystemStreams are the streams of the process.
+func SystemStreams() *term.Streams { return term.System() }
+
+// app holds what a run works with: collaborators first, then the flags that every
+// command shares. Tests fill it by hand.
+type app struct {
+	streams *term.Streams
+	now     func() time.Time
+	getenv  func(string) string
+	home    string // the user's home directory; "" unknown
+	// cancelled says which signal ended ctx, once one has; nil before.
+	cancelled func() os.Signal
+
+	flags globalFlags
+}
+
+// globalFlags are the persistent flags.
+type globalFlags struct {
+	bootstrap     []string
+	commandConfig string
+	x             []string
+	context       string
+	brokerMap     string
+	timeout       string
+	output        string
+	color         string
+	quiet         bool
+	verbose       bool
+	debug         bool
+	utc           bool
+	strict        bool
+}
+
+// constructor makes a command for an app.
+type constructor struct {
+	order int
+	make  func(*app) *cobra.Command
+}
+
+var constructors []constructor
+
+// command registers a constructor at package initialisation; order is its place in
+// help.
+func command(order int, make func(*app) *cobra.Command) bool {
+	constructors = append(constructors, constructor{order, make})
+	return true
+}
+
+// Main runs kgdiag and returns its exit code (DESIGN section "Exit codes").
+func Main(args []string, s *term.Streams) int {
+	// With SIGPIPE ignored a closed pipe shows as EPIPE, which ends a run silently.
+	signal.Ignore(syscall.SIGPIPE)
+	home, err := os.UserHomeDir()
+	if err != nil {
+		home = ""
+	}
+	a := &app{streams: s, now: time.Now, getenv: os.Getenv, home: home}
+	ctx, stop := a.withSignals(context.Background())
+	defer stop()
+	return a.run(ctx, args)
+}
+
+// run executes one command line.
+func (a *app) run(ctx context.Context, args []string) int {
+	root := newRoot(a)
+	root.SetArgs(args)
+	root.SetIn(a.streams.In)
+	root.SetOut(a.streams.Out)
+	root.SetErr(a.streams.Err)
+	executed, err := root.ExecuteContextC(ctx)
+	return a.exit(executed, err)
+}
+
+// withSignals cancels the context at the first SIGINT or SIGTERM and remembers
+// which; a second one ends the process at once, as Go does by default.
+func (a *app) withSignals(parent context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	ch := make(chan os.Signal, 1)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case sig := <-ch:
+			signal.Stop(ch)
+			cancel(&signalError{sig})
+		case <-ctx.Done():
+		}
+	}()
+	a.cancelled = func() os.Signal {
+		if e, ok := context.Cause(ctx).(*signalError); ok {
+			return e.signal
+		}
+		return nil
+	}
+	return ctx, func() { signal.Stop(ch); cancel(nil) }
+}
+
+// newRoot makes the command tree.
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "kgdiag",
+		Short:         "kgdiag tells why a Kafka consumer group rebalances, and which setting to change",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.ArbitraryArgs,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return unknownCommand(c, args[0])
+			}
+			return a.bare()
+		},
+		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return a.prepare(c) },
+	}
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, err) })
+	a.addGlobalFlags(root.PersistentFlags())
+	sort.SliceStable(constructors, func(i, j int) bool { return constructors[i].order < constructors[j].order })
+	cobra.EnableCommandSorting = false
+	for _, c := range constructors {
+		sub := c.make(a)
+		if sub.Args == nil {
+			sub.Args = cobra.ArbitraryArgs
+		}
+		root.AddCommand(sub)
+	}
+	root.SetHelpCommand(&cobra.Command{Use: "help [COMMAND]", Hidden: true, RunE: func(c *cobra.Command, args []string) error {
+		target, _, err := root.Find(args)
+		if err != nil {
+			return err
+		}
+		return target.Help()
+	}})
+	return root
+}
+
+// connectFlags are the flags that internal/kconn weighs against the environment by
+// itself, so that the generic KGDIAG_<FLAG> rule must leave them alone.
+var connectFlags = map[string]bool{
+	"bootstrap-server": true, "bootstrap-servers": true, "brokers": true,
+	"command-config": true, "context": true, "broker-map": true, "X": true,
+}
+
+func (a *app) addGlobalFlags(f *pflag.FlagSet) {
+	g := &a.flags
+	f.SortFlags = false
+	f.StringSliceVarP(&g.bootstrap, "bootstrap-server", "b", nil, "brokers to connect to first, HOST:PORT,…")
+	f.StringSliceVar(&g.bootstrap, "bootstrap-servers", nil, "")
+	f.StringSliceVar(&g.bootstrap, "brokers", nil, "")
+	f.StringVar(&g.commandConfig, "command-config", "", "properties `FILE` that says how to connect (Java or librdkafka keys)")
+	f.StringArrayVarP(&g.x, "X", "X", nil, "connection setting `key=value` (repeatable)")
+	f.StringVar(&g.context, "context", "", "named cluster of the configuration file")
+	f.StringVar(&g.brokerMap, "broker-map", "", "dial broker `ID=HOST:PORT,…` instead of its advertised address")
+	f.StringVar(&g.timeout, "timeout", "30s", "limit for all requests; a duration, or milliseconds")
+	f.StringVarP(&g.output, "output", "o", "table", "output format: "+strings.Join(render.Names(), "|"))
+	f.StringVar(&g.output, "format", "table", "")
+	f.StringVar(&g.color, "color", "auto", "colour: auto|always|never")
+	f.BoolVarP(&g.quiet, "quiet", "q", false, "no progress and no warnings on stderr")
+	f.BoolVarP(&g.verbose, "verbose", "v", false, "more evidence")
+	f.BoolVar(&g.debug, "debug", false, "log the requests on stderr")
+	f.BoolVar(&g.utc, "utc", false, "show times in UTC")
+	f.BoolVar(&g.strict, "strict", false, "exit 3 if something could not be checked")
+	for _, hidden := range []string{"bootstrap-servers", "brokers", "format"} {
+		_ = f.MarkHidden(hidden) // the flag was added above
+	}
+}
+
+// prepare applies the environment to flags that the command line leaves open, and
+// checks the flags that every command shares.
+func (a *app) prepare(c *cobra.Command) error {
+	if err := a.applyEnvironment(c.Flags()); err != nil {
+		return err
+	}
+	switch term.ColorMode(a.flags.color) {
+	case term.ColorAuto, term.ColorAlways, term.ColorNever:
+	default:
+		return usagef("--color %q: not known, want auto, always or never", a.flags.color)
+	}
+	if !knownOutput(c, a.flags.output) {
+		return usagef("--output %q: not known, want %s", a.flags.output, strings.Join(outputsOf(c), ", "))
+	}
+	_, err := a.timeout()
+	return err
+}
+
+// extraOutputs is the annotation by which a command offers formats beyond the
+// common ones, comma separated.
+const extraOutputs = "kgdiag.outputs"
+
+func outputsOf(c *cobra.Command) []string {
+	names := render.Names()
+	if extra := c.Annotations[extraOutputs]; extra != "" {
+		names = append(names, strings.Split(extra, ",")...)
+	}
+	return names
+}
+
+func knownOutput(c *cobra.Command, name string) bool {
+	for _, n := range outputsOf(c) {
+		if n == name {
+			return true
+		}
+	}
+	return false
+}
+
+// applyEnvironment sets each flag not given from KGDIAG_<FLAG>.
+func (a *app) applyEnvironment(flags *pflag.FlagSet) error {
+	var first error
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.Changed || connectFlags[f.Name] || first != nil || f.Name == "help" {
+			return
+		}
+		name := "KGDIAG_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+		if v := a.getenv(name); v != "" {
+			if err := flags.Set(f.Name, v); err != nil {
+				first = usagef("environment variable %s: %v", name, err)
+			}
+		}
+	})
+	return first
+}
+
+// unknownCommand explains a first word that is no command: most often a group.
+func unknownCommand(root *cobra.Command, word string) error {
+	if near := root.SuggestionsFor(word); len(near) > 0 && len(word) > 2 {
+		return usage(fmt.Sprintf("unknown command %q", word), fmt.Sprintf("did you mean %s? For a group: kgdiag why %s", near[0], shellWord(word)))
+	}
+	return usage(fmt.Sprintf("unknown command %q", word), "for a group: kgdiag why "+shellWord(word))
+}
+
+// bare is kgdiag without arguments: how to begin, and which cluster is configured.
+func (a *app) bare() error {
+	_, err := io.WriteString(a.streams.Out, `kgdiag tells why a Kafka consumer group rebalances, and which setting to change.
+
+  kgdiag why [GROUP]       what is wrong, why, and what to change
+  kgdiag watch GROUP       the same live, with a warning before an eviction
+  kgdiag history GROUP     past rebalances, each with its cause
+  kgdiag describe GROUP    members, timeouts, assignment and lag now
+  kgdiag check             can I connect, and what may I read?
+  kgdiag demo              try all of it on a simulated cluster
+  kgdiag help              every command and flag
+
+`+a.configured()+"\n")
+	return err
+}

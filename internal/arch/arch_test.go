@@ -1,0 +1,261 @@
+package arch
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/kgdiag/kgdiag"
+
+// allowed is the import table of docs/design.md: our own packages that a package may
+// import. Arrows never turn back: main → cmd → {advise, inspect/*} → inspect → locate.
+var allowed = map[string][]string{
+	"":                              {"cmd"},
+	"locate":                        {},
+	"inspect":                       {"locate"},
+	"inspect/family":                {"inspect"},
+	"inspect/collect":               {"inspect", "locate", "inspect/offsetlog", "inspect/family"},
+	"inspect/offsetlog":             {"inspect"},
+	"inspect/timeline":              {"inspect", "inspect/family"},
+	"inspect/watch":                 {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/timeline", "inspect/family"},
+	"inspect/clientconf":            {"inspect", "inspect/clientconf/properties"},
+	"inspect/clientconf/properties": {},
+	"inspect/clientlog":             {"inspect", "inspect/clientconf"},
+	"advise":                        {"inspect", "locate"},
+	"internal/term":                 {},
+	"internal/render":               {"internal/term"},
+	"internal/kconn":                {"inspect/clientconf/properties"},
+	"internal/fakecluster":          {"inspect/offsetlog", "inspect", "locate"},
+	"internal/demo":                 {"internal/fakecluster"},
+	"internal/docgen":               {"cmd", "advise"},
+	"internal/arch":                 {},
+	"internal/realtest":             {"*"}, // tests only
+	"cmd":                           {"*"},
+}
+
+// onlyImporter names libraries that one package alone may know, so that a change of
+// theirs is felt in one place.
+var onlyImporter = map[string]string{
+	"github.com/olekukonko/tablewriter": "internal/render",
+	"github.com/fatih/color":            "internal/term",
+	"github.com/spf13/cobra":            "cmd",
+}
+
+// pure packages neither do I/O nor look at the clock.
+var pure = []string{"locate", "advise", "inspect/timeline", "inspect/family", "inspect/clientconf", "inspect/clientlog"}
+
+type source struct {
+	pkg  string // path below the module, "" for main
+	file string
+	ast  *ast.File
+	test bool
+}
+
+func sources(t *testing.T) []source {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	var out []source
+	fset := token.NewFileSet()
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(root, path)
+		if d.IsDir() {
+			if name := d.Name(); rel != "." && (strings.HasPrefix(name, ".") || name == "testdata" || name == "scripts") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(path, ".go") {
+			return nil
+		}
+		f, err := parser.ParseFile(fset, path, nil, parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		pkg := filepath.ToSlash(filepath.Dir(rel))
+		if pkg == "." {
+			pkg = ""
+		}
+		out = append(out, source{pkg, rel, f, strings.HasSuffix(path, "_test.go")})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(out) < 20 {
+		t.Fatalf("only %d files found: the walk is broken", len(out))
+	}
+	return out
+}
+
+func TestImports(t *testing.T) {
+	for _, s := range sources(t) {
+		table, known := allowed[s.pkg]
+		if !known {
+			t.Errorf("%s: package %q is not in the import table", s.file, s.pkg)
+			continue
+		}
+		for _, imp := range s.ast.Imports {
+			path, _ := strconv.Unquote(imp.Path.Value)
+			if own, ok := strings.CutPrefix(path, module+"/"); ok {
+				if !s.test && !slices.Contains(table, own) && !slices.Contains(table, "*") {
+					t.Errorf("%s imports %s, which the table does not allow for %s", s.file, own, s.pkg)
+				}
+				continue
+			}
+			for lib, only := range onlyImporter {
+				if (path == lib || strings.HasPrefix(path, lib+"/")) && s.pkg != only && !s.test && s.pkg != "internal/docgen" {
+					t.Errorf("%s imports %s, which only %s may", s.file, path, only)
+				}
+			}
+		}
+	}
+}
+
+// calls walks the selector calls of a file as "package.Name".
+func calls(f *ast.File, visit func(string)) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.SelectorExpr:
+			if x, ok := n.X.(*ast.Ident); ok && x.Obj == nil {
+				visit(x.Name + "." + n.Sel.Name)
+			}
+		case *ast.CallExpr:
+			if id, ok := n.Fun.(*ast.Ident); ok && id.Name == "panic" {
+				visit("panic")
+			}
+		}
+		return true
+	})
+}
+
+func TestNothingExitsOrPrintsBelowCmd(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test {
+			continue
+		}
+		calls(s.ast, func(name string) {
+			switch {
+			case name == "os.Exit" && s.file != "main.go",
+				strings.HasPrefix(name, "log.Fatal"), strings.HasPrefix(name, "log.Panic"):
+				t.Errorf("%s: %s: only main exits", s.file, name)
+			case name == "panic":
+				t.Errorf("%s: panic: return an error", s.file)
+			case name == "fmt.Print" || name == "fmt.Println" || name == "fmt.Printf",
+				strings.HasPrefix(name, "log.Print"):
+				t.Errorf("%s: %s: write to the streams that cmd holds", s.file, name)
+			case (name == "os.Stdout" || name == "os.Stderr" || name == "os.Stdin") && s.pkg != "internal/term":
+				t.Errorf("%s: %s: streams belong to internal/term", s.file, name)
+			case (name == "os.Getenv" || name == "os.Args" || name == "flag.Parse") && s.pkg != "cmd" && s.pkg != "":
+				t.Errorf("%s: %s: the environment and flags belong to cmd", s.file, name)
+			case name == "time.Sleep":
+				t.Errorf("%s: time.Sleep: wait for a condition or a context", s.file)
+			}
+		})
+	}
+}
+
+func TestPurePackagesHaveNoClockAndNoIO(t *testing.T) {
+	forbidden := []string{"os", "net", "net/http", "os/exec", "github.com/twmb/franz-go/pkg/kgo", "github.com/twmb/franz-go/pkg/kadm"}
+	for _, s := range sources(t) {
+		if s.test || !slices.Contains(pure, s.pkg) {
+			continue
+		}
+		for _, imp := range s.ast.Imports {
+			if path, _ := strconv.Unquote(imp.Path.Value); slices.Contains(forbidden, path) {
+				t.Errorf("%s imports %s: the package is pure", s.file, path)
+			}
+		}
+		calls(s.ast, func(name string) {
+			if name == "time.Now" || name == "time.Since" || name == "time.Until" || name == "time.After" || name == "time.NewTicker" {
+				t.Errorf("%s: %s: the package has no clock", s.file, name)
+			}
+		})
+	}
+}
+
+func TestEveryPackageHasADocFile(t *testing.T) {
+	has, files := map[string]bool{}, map[string]bool{}
+	for _, s := range sources(t) {
+		if s.test {
+			continue
+		}
+		files[s.pkg] = true
+		if (filepath.Base(s.file) == "doc.go" || s.pkg == "") && s.ast.Doc != nil {
+			has[s.pkg] = true
+		}
+	}
+	for pkg := range files {
+		if !has[pkg] {
+			t.Errorf("package %q has no doc.go with a package comment", pkg)
+		}
+	}
+}
+
+func TestExportedNamesAreDocumented(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test {
+			continue
+		}
+		for _, d := range s.ast.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				if d.Name.IsExported() && d.Doc == nil && receiverExported(d) {
+					t.Errorf("%s: %s has no doc comment", s.file, d.Name.Name)
+				}
+			case *ast.GenDecl:
+				for _, spec := range d.Specs {
+					if n, doc := exported(spec); n != "" && doc == nil && d.Doc == nil {
+						t.Errorf("%s: %s has no doc comment", s.file, n)
+					}
+				}
+			}
+		}
+	}
+}
+
+func exported(spec ast.Spec) (string, *ast.CommentGroup) {
+	switch spec := spec.(type) {
+	case *ast.TypeSpec:
+		if spec.Name.IsExported() {
+			return spec.Name.Name, spec.Doc
+		}
+	case *ast.ValueSpec:
+		for _, n := range spec.Names {
+			if n.IsExported() {
+				if spec.Doc != nil {
+					return n.Name, spec.Doc
+				}
+				return n.Name, spec.Comment
+			}
+		}
+	}
+	return "", nil
+}
+
+// receiverExported is false for methods of unexported types and for methods that
+// only satisfy a well-known interface, whose doc the interface holds.
+func receiverExported(d *ast.FuncDecl) bool {
+	switch d.Name.Name {
+	case "Error", "Unwrap", "String", "Len", "Less", "Swap", "Is", "As":
+		return false
+	}
+	if d.Recv == nil {
+		return true
+	}
+	typ := d.Recv.List[0].Type
+	if star, ok := typ.(*ast.StarExpr); ok {
+		typ = star.X
+	}
+	id, ok := typ.(*ast.Ident)
+	return ok && id.IsExported()
+}
