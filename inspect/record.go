@@ -218,14 +218,17 @@ type PartitionLog struct {
 // Observation is what a describe poll saw of a group, stored once for each run of
 // polls that saw the same: From is the first poll of the run, To its last.
 type Observation struct {
-	Group       string           `json:"group"`
-	From        Time             `json:"from"`
-	To          Time             `json:"to"`
-	State       string           `json:"state"`
-	Epoch       *int32           `json:"epoch,omitempty"` // KIP-848
-	Coordinator int32            `json:"coordinator"`     // -1 unknown
-	Members     []ObservedMember `json:"members"`         // ordered by member id
-	Error       string           `json:"error,omitempty"` // the poll failed; the other fields then hold nothing
+	Group string `json:"group"`
+	From  Time   `json:"from"`
+	To    Time   `json:"to"`
+	State string `json:"state"`           // "Dead" where the coordinator says that the group does not exist
+	Epoch *int32 `json:"epoch,omitempty"` // KIP-848
+	// GenerationBound is the least that a classic generation can be, from what the
+	// members own (GenerationId + 1; facts B2); null where they do not say.
+	GenerationBound *int32           `json:"generation_bound,omitempty"`
+	Coordinator     int32            `json:"coordinator"`     // -1 unknown
+	Members         []ObservedMember `json:"members"`         // ordered by member id
+	Error           string           `json:"error,omitempty"` // the poll failed; the other fields then hold nothing
 }
 
 // ObservedMember is a member as a describe poll saw it.

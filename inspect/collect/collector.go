@@ -1,0 +1,230 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+const (
+	// DefaultPerBroker is how long one request to one broker may take.
+	DefaultPerBroker = 5 * time.Second
+	// DefaultParallel is how many requests are under way at once.
+	DefaultParallel = 16
+
+	// chunk is how many groups one describe or offsets request names: enough to
+	// make thousands of groups cheap, few enough for an answer within a second.
+	chunk = 200
+	// hedgeAfter is how long a broker may think before the same question, which
+	// any broker can answer, goes to another one as well.
+	hedgeAfter = time.Second
+	// coordinatorTries and retryPause bound how often a coordinator that is loading
+	// or moving is asked again.
+	coordinatorTries = 4
+	retryPause       = 250 * time.Millisecond
+)
+
+// Options tell a Collector how to behave. The zero value is good.
+type Options struct {
+	// PerBroker is the longest that one request to one broker may take;
+	// DefaultPerBroker if zero.
+	PerBroker time.Duration
+	// Parallel bounds the requests under way at once; DefaultParallel if zero.
+	Parallel int
+	// Now is the clock of GeneratedAt and of the times of answers; time.Now if nil.
+	Now func() time.Time
+	// Log reads the last metadata records from the offsets topic; nil leaves
+	// timeouts and classic generations to what the group APIs give, with a Gap.
+	Log LogReader
+	// Bootstrap and Context are shown as Case.Cluster's.
+	Bootstrap string
+	Context   string
+	// Version is the version of kgdiag that Case.Kgdiag names.
+	Version string
+}
+
+// Collector reads one cluster through a client that somebody else built and will
+// close. It is safe for concurrent use.
+type Collector struct {
+	cl   *kgo.Client
+	opts Options
+	sem  chan struct{}
+}
+
+// New makes a Collector that sends its requests through cl. Nothing is sent yet.
+func New(cl *kgo.Client, opts Options) *Collector {
+	if opts.PerBroker <= 0 {
+		opts.PerBroker = DefaultPerBroker
+	}
+	if opts.Parallel <= 0 {
+		opts.Parallel = DefaultParallel
+	}
+	if opts.Now == nil {
+		opts.Now = time.Now
+	}
+	return &Collector{cl: cl, opts: opts, sem: make(chan struct{}, opts.Parallel)}
+}
+
+// now is the present by the Collector's clock.
+func (c *Collector) now() inspect.Time { return inspect.At(c.opts.Now()) }
+
+// BrokerError says that one broker did not answer one request.
+type BrokerError struct {
+	Broker int32  // node id; negative for a bootstrap address
+	Addr   string // host:port as Metadata names it; "" unknown
+	Err    error
+	Limit  time.Duration // the limit that was in force
+}
+
+// Error names the broker and what went wrong, in a reader's words.
+func (e *BrokerError) Error() string { return e.subject() + " " + brokerTrouble(e.Err, e.Limit) }
+
+// Unwrap is the error of the client.
+func (e *BrokerError) Unwrap() error { return e.Err }
+
+// broker is one broker as a kmsg.Requestor with the Collector's limits.
+type broker struct {
+	c  *Collector
+	id int32
+	// addr is for messages only.
+	addr string
+	// limit is in place of Options.PerBroker where it is not zero.
+	limit time.Duration
+}
+
+// Request sends req to this broker alone, within its limit. A request that
+// met a connection which the broker had closed meanwhile is sent once more. The
+// error is a *BrokerError, or the context's if that ended first.
+func (b broker) Request(ctx context.Context, req kmsg.Request) (kmsg.Response, error) {
+	select {
+	case b.c.sem <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() { <-b.c.sem }()
+	limit := b.c.opts.PerBroker
+	if b.limit > 0 {
+		limit = b.limit
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	to := b.c.cl.Broker(int(b.id))
+	resp, err := to.Request(limited, req)
+	if err != nil && closedMeanwhile(err) && limited.Err() == nil {
+		resp, err = to.Request(limited, req)
+	}
+	if err == nil {
+		return resp, nil
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return nil, ctx.Err()
+	}
+	return nil, &BrokerError{Broker: b.id, Addr: b.addr, Err: err, Limit: limit}
+}
+
+// closedMeanwhile reports whether err is an idle connection that the other side
+// had closed, which says nothing about the health of the broker.
+func closedMeanwhile(err error) bool {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "dial" {
+		return false
+	}
+	return errors.Is(err, io.EOF) || errors.Is(err, net.ErrClosed) || errors.As(err, &op)
+}
+
+// each runs f for every item at once and waits for all; the Collector's semaphore
+// bounds the requests, not the goroutines, which are cheap.
+func each[T any](items []T, f func(T)) {
+	var wg sync.WaitGroup
+	for _, item := range items {
+		wg.Go(func() { f(item) })
+	}
+	wg.Wait()
+}
+
+// chunks cuts ids into pieces of at most chunk.
+func chunks(ids []string) [][]string {
+	var out [][]string
+	for len(ids) > chunk {
+		out, ids = append(out, ids[:chunk:chunk]), ids[chunk:]
+	}
+	if len(ids) > 0 {
+		out = append(out, ids)
+	}
+	return out
+}
+
+// pause waits for d or until ctx ends.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// firstAnswer asks brokers that can all answer the same question, one after
+// another: the next as soon as one has failed or thought for hedgeAfter. It gives
+// the first answer, or the error of the first broker.
+func firstAnswer[T any](ctx context.Context, brokers []broker, ask func(context.Context, broker) (T, error)) (T, error) {
+	type answer struct {
+		v   T
+		err error
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	answers := make(chan answer, len(brokers))
+	var zero T
+	var first error
+	asked, pending := 0, 0
+	next := func() {
+		if asked == len(brokers) {
+			return
+		}
+		b := brokers[asked]
+		asked, pending = asked+1, pending+1
+		go func() {
+			v, err := ask(ctx, b)
+			answers <- answer{v, err}
+		}()
+	}
+	next()
+	for pending > 0 {
+		hedge := time.NewTimer(hedgeAfter)
+		select {
+		case a := <-answers:
+			hedge.Stop()
+			pending--
+			if a.err == nil {
+				return a.v, nil
+			}
+			if first == nil {
+				first = a.err
+			}
+			next()
+		case <-hedge.C:
+			next()
+		case <-ctx.Done():
+			hedge.Stop()
+			return zero, ctx.Err()
+		}
+	}
+	if first == nil {
+		first = errNoBroker
+	}
+	return zero, first
+}
+
+// errNoBroker says that there is nobody to ask.
+var errNoBroker = errors.New("no broker is known")

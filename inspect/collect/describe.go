@@ -1,0 +1,179 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/family"
+)
+
+// draft is a group as its coordinator described it, before the log, the offsets
+// and the configurations are added.
+type draft struct {
+	group inspect.Group
+	// signs are what the members show of their client libraries, parallel to
+	// group.Members.
+	signs []family.Evidence
+	err   error // the group could not be described; group then holds its id alone
+}
+
+// errMaybeConsumer is how a group looks that an old coordinator calls Dead: it does
+// not exist, or it is of the consumer protocol (KIP-848), which DescribeGroups
+// below v6 cannot say.
+var errMaybeConsumer = errors.New("not found, or a consumer-protocol (KIP-848) group, which this broker's DescribeGroups cannot tell")
+
+// typeNeeds name the request and the release of each type's describe.
+func typeNeeds(t inspect.GroupType) (version string) {
+	switch t {
+	case inspect.Consumer:
+		return "3.8 with group.version 1 (KIP-848)"
+	case inspect.Share:
+		return "4.1 with share.version 1 (KIP-932)"
+	case inspect.Streams:
+		return "4.2 with streams.version 1 (KIP-1071)"
+	}
+	return ""
+}
+
+// describeAt describes groups of one type at one broker, in requests of at most
+// chunk groups. Every id has a draft in the answer.
+func (c *Collector) describeAt(ctx context.Context, b broker, t inspect.GroupType, ids []string) map[string]draft {
+	out := make(map[string]draft, len(ids))
+	var mu sync.Mutex
+	each(chunks(ids), func(ids []string) {
+		got, err := describeChunk(ctx, b, t, ids)
+		at := c.now()
+		mu.Lock()
+		defer mu.Unlock()
+		for _, id := range ids {
+			d, ok := got[id]
+			switch {
+			case err != nil:
+				d = draft{err: err}
+			case !ok:
+				d = draft{err: errNotAnswered}
+			}
+			d.group.ID, d.group.At = id, at
+			d.group.Sources = append(d.group.Sources,
+				inspect.Source{Fact: inspect.FactState, From: "coordinator", At: at},
+				inspect.Source{Fact: inspect.FactMembers, From: "coordinator", At: at})
+			out[id] = d
+		}
+	})
+	return out
+}
+
+// describeChunk sends the one request of the type.
+func describeChunk(ctx context.Context, b broker, t inspect.GroupType, ids []string) (map[string]draft, error) {
+	switch t {
+	case inspect.Consumer:
+		return describeConsumer(ctx, b, ids)
+	case inspect.Share:
+		return describeShare(ctx, b, ids)
+	case inspect.Streams:
+		return describeStreams(ctx, b, ids)
+	}
+	return describeClassic(ctx, b, ids)
+}
+
+// describeClassic sends DescribeGroups: classic groups, with Connect's and those
+// of Streams before KIP-1071.
+func describeClassic(ctx context.Context, b broker, ids []string) (map[string]draft, error) {
+	req := kmsg.NewPtrDescribeGroupsRequest()
+	req.Groups = ids
+	resp, err := req.RequestWith(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]draft, len(resp.Groups))
+	for i := range resp.Groups {
+		g := &resp.Groups[i]
+		d := draft{err: answerError(g.ErrorCode, g.ErrorMessage)}
+		switch {
+		case d.err != nil:
+		case g.State == "Dead" && resp.Version < 6:
+			d.err = errMaybeConsumer
+		default:
+			d = classicDraft(g)
+		}
+		out[g.Group] = d
+	}
+	return out, nil
+}
+
+// describeConsumer sends ConsumerGroupDescribe (KIP-848).
+func describeConsumer(ctx context.Context, b broker, ids []string) (map[string]draft, error) {
+	req := kmsg.NewPtrConsumerGroupDescribeRequest()
+	req.Groups = ids
+	resp, err := req.RequestWith(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]draft, len(resp.Groups))
+	for i := range resp.Groups {
+		g := &resp.Groups[i]
+		d := draft{err: answerError(g.ErrorCode, g.ErrorMessage)}
+		if d.err == nil {
+			d = consumerDraft(g)
+		}
+		out[g.Group] = d
+	}
+	return out, nil
+}
+
+// describeShare sends ShareGroupDescribe (KIP-932).
+func describeShare(ctx context.Context, b broker, ids []string) (map[string]draft, error) {
+	req := kmsg.NewPtrShareGroupDescribeRequest()
+	req.GroupIDs = ids
+	resp, err := req.RequestWith(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]draft, len(resp.Groups))
+	for i := range resp.Groups {
+		g := &resp.Groups[i]
+		d := draft{err: answerError(g.ErrorCode, g.ErrorMessage)}
+		if d.err == nil {
+			d = shareDraft(g)
+		}
+		out[g.GroupID] = d
+	}
+	return out, nil
+}
+
+// describeStreams sends StreamsGroupDescribe (KIP-1071).
+func describeStreams(ctx context.Context, b broker, ids []string) (map[string]draft, error) {
+	req := kmsg.NewPtrStreamsGroupDescribeRequest()
+	req.Groups = ids
+	resp, err := req.RequestWith(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]draft, len(resp.Groups))
+	for i := range resp.Groups {
+		g := &resp.Groups[i]
+		d := draft{err: answerError(g.ErrorCode, g.ErrorMessage)}
+		if d.err == nil {
+			d = streamsDraft(g)
+		}
+		out[g.Group] = d
+	}
+	return out, nil
+}
+
+// otherType reads from a coordinator's refusal ("Group g is not a classic group.")
+// that the group exists with another type, which ListGroups had not told.
+func otherType(err error) bool {
+	return errors.Is(err, kerr.GroupIDNotFound) && strings.Contains(err.Error(), "is not a ")
+}
+
+// absent reports whether the coordinator says that the group does not exist.
+func absent(err error) bool {
+	return errors.Is(err, kerr.GroupIDNotFound) && !otherType(err)
+}

@@ -1,0 +1,455 @@
+package collect
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// tp is one partition of one topic.
+type tp struct {
+	topic     string
+	partition int32
+}
+
+// commits are the committed offsets of one group, -1 for a partition without one.
+type commits map[tp]int64
+
+// shareStart is what DescribeShareGroupOffsets says of one partition.
+type shareStart struct {
+	offset int64 // share-partition start offset; -1 none
+	lag    int64 // v1 (KIP-1226, Kafka 4.2); -1 unknown
+}
+
+// readLag fills Offsets and the lags of groups and members: committed offsets from
+// the coordinators, then the ends of the logs from the partitions' leaders.
+func (r *run) readLag(ctx context.Context) {
+	committed, shares := r.readCommits(ctx)
+	wanted := map[tp]bool{}
+	for id, d := range r.drafts {
+		if d.err != nil {
+			continue
+		}
+		for p := range committed[id] {
+			wanted[p] = true
+		}
+		for p := range shares[id] {
+			wanted[p] = true
+		}
+		for p := range owners(&d.group) {
+			wanted[p] = true
+		}
+	}
+	ends := r.readEnds(ctx, wanted)
+	for id, d := range r.drafts {
+		if d.err == nil {
+			d.setLag(committed[id], shares[id], ends)
+			r.noteEnds(&d.group, ends)
+			setSource(&d.group, inspect.Source{Fact: inspect.FactLag, From: "coordinator and partition leaders", At: r.now()})
+		}
+	}
+}
+
+// owners maps each assigned partition to its member.
+func owners(g *inspect.Group) map[tp]string {
+	out := map[tp]string{}
+	for i := range g.Members {
+		for _, a := range g.Members[i].Assignment {
+			for _, p := range a.Partitions {
+				out[tp{a.Topic, p}] = g.Members[i].MemberID
+			}
+		}
+	}
+	return out
+}
+
+// readCommits asks every coordinator for the offsets of its groups.
+func (r *run) readCommits(ctx context.Context) (map[string]commits, map[string]map[tp]shareStart) {
+	committed, shares := map[string]commits{}, map[string]map[tp]shareStart{}
+	var mu sync.Mutex
+	byBroker := map[int32][]string{}
+	byShare := map[int32][]string{}
+	for id, d := range r.drafts {
+		switch {
+		case d.err != nil || d.group.Coordinator == nil:
+		case d.group.Type == inspect.Share:
+			byShare[d.group.Coordinator.ID] = append(byShare[d.group.Coordinator.ID], id)
+		default:
+			byBroker[d.group.Coordinator.ID] = append(byBroker[d.group.Coordinator.ID], id)
+		}
+	}
+	each(slices.Collect(maps.Keys(byBroker)), func(b int32) {
+		each(chunks(slices.Sorted(slices.Values(byBroker[b]))), func(ids []string) {
+			got := r.fetchCommits(ctx, r.broker(r.m, b), ids)
+			mu.Lock()
+			defer mu.Unlock()
+			maps.Copy(committed, got)
+		})
+	})
+	each(slices.Collect(maps.Keys(byShare)), func(b int32) {
+		got := r.fetchShareStarts(ctx, r.broker(r.m, b), byShare[b])
+		mu.Lock()
+		defer mu.Unlock()
+		maps.Copy(shares, got)
+	})
+	return committed, shares
+}
+
+// fetchCommits sends OffsetFetch for many groups; brokers below v8 (up to 2.8) know
+// one group a request.
+func (r *run) fetchCommits(ctx context.Context, b broker, ids []string) map[string]commits {
+	out := map[string]commits{}
+	resp, err := offsetFetch(ctx, b, ids)
+	switch {
+	case err != nil:
+		for _, id := range ids {
+			r.lagGap(id, err)
+		}
+	case resp.Version >= 8:
+		r.nameTopics(ctx, resp)
+		for i := range resp.Groups {
+			g := &resp.Groups[i]
+			if err := kerr.ErrorForCode(g.ErrorCode); err != nil {
+				r.lagGap(g.Group, err)
+				continue
+			}
+			out[g.Group] = r.groupCommits(g)
+		}
+	default:
+		var mu sync.Mutex
+		each(ids, func(id string) {
+			one, err := offsetFetch(ctx, b, []string{id})
+			if err == nil {
+				err = kerr.ErrorForCode(one.ErrorCode)
+			}
+			if err != nil {
+				r.lagGap(id, err)
+				return
+			}
+			c := commits{}
+			for _, t := range one.Topics {
+				for _, p := range t.Partitions {
+					if p.ErrorCode == 0 {
+						c[tp{t.Topic, p.Partition}] = p.Offset
+					}
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			out[id] = c
+		})
+	}
+	return out
+}
+
+// offsetFetch asks for all committed offsets of groups. The first id is given in
+// the form of old brokers too.
+func offsetFetch(ctx context.Context, b broker, ids []string) (*kmsg.OffsetFetchResponse, error) {
+	req := kmsg.NewPtrOffsetFetchRequest()
+	req.Group = ids[0]
+	for _, id := range ids {
+		g := kmsg.NewOffsetFetchRequestGroup()
+		g.Group = id
+		req.Groups = append(req.Groups, g)
+	}
+	return req.RequestWith(ctx, b)
+}
+
+// nameTopics makes sure that the topics of an answer by id (v10) have names. Where
+// that fails the ids stand in the place of the names, which is still an answer.
+func (r *run) nameTopics(ctx context.Context, resp *kmsg.OffsetFetchResponse) {
+	var unknown [][16]byte
+	r.mu.Lock()
+	for _, g := range resp.Groups {
+		for _, t := range g.Topics {
+			if t.Topic == "" && r.m.byID[t.TopicID] == "" && !slices.Contains(unknown, t.TopicID) {
+				unknown = append(unknown, t.TopicID)
+			}
+		}
+	}
+	r.mu.Unlock()
+	if len(unknown) == 0 {
+		return
+	}
+	found, err := r.topicsByID(ctx, unknown)
+	if err != nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i := range found {
+		r.m.addTopic(&found[i])
+	}
+}
+
+// groupCommits reads one group of an answer of v8 or later.
+func (r *run) groupCommits(g *kmsg.OffsetFetchResponseGroup) commits {
+	c := commits{}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, t := range g.Topics {
+		name := t.Topic
+		if name == "" {
+			name = r.m.byID[t.TopicID]
+		}
+		if name == "" {
+			name = topicIDText(t.TopicID)
+		}
+		for _, p := range t.Partitions {
+			if p.ErrorCode == 0 {
+				c[tp{name, p.Partition}] = p.Offset
+			}
+		}
+	}
+	return c
+}
+
+// lagGap says that a group's offsets were not read.
+func (r *run) lagGap(group string, err error) {
+	r.gap(need{fact: inspect.FactLag, what: "committed offsets and lag",
+		acl: "DESCRIBE on Group " + group + " and on its topics"}.gap(group, err))
+}
+
+// fetchShareStarts sends DescribeShareGroupOffsets (Kafka 4.1) for share groups.
+func (r *run) fetchShareStarts(ctx context.Context, b broker, ids []string) map[string]map[tp]shareStart {
+	req := kmsg.NewPtrDescribeShareGroupOffsetsRequest()
+	for _, id := range ids {
+		g := kmsg.NewDescribeShareGroupOffsetsRequestGroup()
+		g.GroupID = id
+		req.Groups = append(req.Groups, g)
+	}
+	out := map[string]map[tp]shareStart{}
+	n := need{fact: inspect.FactLag, what: "start offsets and lag", version: "4.1"}
+	resp, err := req.RequestWith(ctx, b)
+	if err != nil {
+		for _, id := range ids {
+			r.gap(n.gap(id, err))
+		}
+		return out
+	}
+	for _, g := range resp.Groups {
+		if err := answerError(g.ErrorCode, g.ErrorMessage); err != nil {
+			n.acl = "DESCRIBE on Group " + g.GroupID
+			r.gap(n.gap(g.GroupID, err))
+			continue
+		}
+		starts := map[tp]shareStart{}
+		for _, t := range g.Topics {
+			for _, p := range t.Partitions {
+				s := shareStart{offset: p.StartOffset, lag: -1}
+				if p.ErrorCode == 0 && resp.Version >= 1 {
+					s.lag = p.Lag
+				}
+				starts[tp{t.Topic, p.Partition}] = s
+			}
+		}
+		out[g.GroupID] = starts
+		if resp.Version < 1 && len(starts) > 0 {
+			r.gap(inspect.Gap{Group: g.GroupID, Fact: inspect.FactLag, What: "lag of the share group",
+				Why: "the broker tells start offsets only", Needs: "Kafka 4.2 (KIP-1226)"})
+		}
+	}
+	return out
+}
+
+// extent is the log of one partition.
+type extent struct {
+	start, end int64 // -1 unknown
+	err        error
+}
+
+// readEnds asks the leaders for the start and the end of the logs, as Apache's
+// tools do (read_uncommitted: the high watermark).
+func (r *run) readEnds(ctx context.Context, wanted map[tp]bool) map[tp]extent {
+	topics := map[string]bool{}
+	for p := range wanted {
+		topics[p.topic] = true
+	}
+	r.loadTopics(ctx, slices.Sorted(maps.Keys(topics)))
+	out := map[tp]extent{}
+	byLeader := map[int32][]tp{}
+	for p := range wanted {
+		leader, err := r.leaderOf(p)
+		if err != nil {
+			out[p] = extent{-1, -1, err}
+			continue
+		}
+		byLeader[leader] = append(byLeader[leader], p)
+	}
+	var mu sync.Mutex
+	each(slices.Collect(maps.Keys(byLeader)), func(leader int32) {
+		b := r.broker(r.m, leader)
+		var ends, starts map[tp]extent
+		var wg sync.WaitGroup
+		wg.Go(func() { ends = listOffsets(ctx, b, byLeader[leader], latest) })
+		wg.Go(func() { starts = listOffsets(ctx, b, byLeader[leader], earliest) })
+		wg.Wait()
+		mu.Lock()
+		defer mu.Unlock()
+		for _, p := range byLeader[leader] {
+			e := ends[p]
+			e.start = starts[p].end
+			out[p] = e
+		}
+	})
+	return out
+}
+
+// leaderOf is the leader of a partition, from the topics loaded before.
+func (r *run) leaderOf(p tp) (int32, error) {
+	t, ok := r.topic(p.topic)
+	if !ok {
+		return -1, kerr.UnknownTopicOrPartition
+	}
+	if t.Err != nil {
+		return -1, t.Err
+	}
+	for _, pm := range t.Partitions {
+		if pm.Partition == p.partition {
+			if pm.Leader < 0 {
+				return -1, kerr.LeaderNotAvailable
+			}
+			return pm.Leader, nil
+		}
+	}
+	return -1, kerr.UnknownTopicOrPartition
+}
+
+// The timestamps by which ListOffsets means the ends of a log.
+const (
+	latest   int64 = -1
+	earliest int64 = -2
+)
+
+// listOffsets asks one leader for one end of its logs; the answer is in extent.end.
+func listOffsets(ctx context.Context, b broker, ps []tp, at int64) map[tp]extent {
+	req := kmsg.NewPtrListOffsetsRequest()
+	req.ReplicaID = -1
+	byTopic := map[string][]kmsg.ListOffsetsRequestTopicPartition{}
+	for _, p := range ps {
+		rp := kmsg.NewListOffsetsRequestTopicPartition()
+		rp.Partition, rp.Timestamp, rp.MaxNumOffsets = p.partition, at, 1
+		byTopic[p.topic] = append(byTopic[p.topic], rp)
+	}
+	for topic, parts := range byTopic {
+		rt := kmsg.NewListOffsetsRequestTopic()
+		rt.Topic, rt.Partitions = topic, parts
+		req.Topics = append(req.Topics, rt)
+	}
+	out := map[tp]extent{}
+	resp, err := req.RequestWith(ctx, b)
+	if err != nil {
+		for _, p := range ps {
+			out[p] = extent{-1, -1, err}
+		}
+		return out
+	}
+	for _, t := range resp.Topics {
+		for _, p := range t.Partitions {
+			e := extent{-1, p.Offset, kerr.ErrorForCode(p.ErrorCode)}
+			if e.err != nil {
+				e.end = -1
+			}
+			out[tp{t.Topic, p.Partition}] = e
+		}
+	}
+	return out
+}
+
+// noteEnds makes one Gap a group of the log ends that were not read, by topic.
+func (r *run) noteEnds(g *inspect.Group, ends map[tp]extent) {
+	worst := map[string]error{}
+	for _, o := range g.Offsets {
+		if e := ends[tp{o.Topic, o.Partition}]; e.err != nil {
+			worst[o.Topic] = e.err
+		}
+	}
+	for _, topic := range slices.Sorted(maps.Keys(worst)) {
+		r.gap(need{fact: inspect.FactLag, what: "lag on topic " + topic, acl: "DESCRIBE on Topic " + topic}.gap(g.ID, worst[topic]))
+	}
+}
+
+// setLag joins commits and log ends.
+func (d *draft) setLag(committed commits, shares map[tp]shareStart, ends map[tp]extent) {
+	owner := owners(&d.group)
+	rows := map[tp]*inspect.PartitionLag{}
+	row := func(p tp) *inspect.PartitionLag {
+		if rows[p] == nil {
+			e, ok := ends[p]
+			rows[p] = &inspect.PartitionLag{Topic: p.topic, Partition: p.partition, MemberID: owner[p]}
+			if ok && e.end >= 0 {
+				rows[p].End = &e.end
+			}
+			if ok && e.start >= 0 {
+				rows[p].Start = &e.start
+			}
+		}
+		return rows[p]
+	}
+	for p := range owner {
+		row(p)
+	}
+	for p, o := range committed {
+		pl := row(p)
+		if o < 0 {
+			continue
+		}
+		pl.Committed = &o
+		if pl.End != nil {
+			lag := *pl.End - o
+			pl.Lag = &lag
+		}
+	}
+	for p, s := range shares {
+		pl := row(p)
+		if s.offset >= 0 {
+			pl.Committed = &s.offset
+		}
+		if s.lag >= 0 {
+			pl.Lag = &s.lag
+		}
+	}
+	d.group.Offsets = nil
+	for _, pl := range rows {
+		d.group.Offsets = append(d.group.Offsets, *pl)
+	}
+	slices.SortFunc(d.group.Offsets, func(a, b inspect.PartitionLag) int {
+		return cmp.Or(strings.Compare(a.Topic, b.Topic), int(a.Partition)-int(b.Partition))
+	})
+	d.sumLag()
+}
+
+// sumLag adds up the known lags of the group and of each member. A commit beyond
+// the end, after a topic was made anew, is shown but does not lower the sum.
+func (d *draft) sumLag() {
+	perMember := map[string]*int64{}
+	add := func(to **int64, lag int64) {
+		if *to == nil {
+			*to = new(int64)
+		}
+		**to += max(lag, 0)
+	}
+	for i := range d.group.Offsets {
+		o := &d.group.Offsets[i]
+		if o.Lag == nil {
+			continue
+		}
+		add(&d.group.Lag, *o.Lag)
+		if o.MemberID != "" {
+			sum := perMember[o.MemberID]
+			add(&sum, *o.Lag)
+			perMember[o.MemberID] = sum
+		}
+	}
+	for i := range d.group.Members {
+		d.group.Members[i].Lag = perMember[d.group.Members[i].MemberID]
+	}
+}

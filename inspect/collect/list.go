@@ -1,0 +1,78 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// Listed is one group as a broker's ListGroups names it.
+type Listed struct {
+	ID           string
+	Broker       int32             // that listed it: its coordinator
+	ProtocolType string            // "consumer", "connect", …; "" for offset-only groups
+	State        string            // "" below ListGroups v4 (Kafka 2.6)
+	Type         inspect.GroupType // UnknownType below v5 (Kafka 3.8)
+}
+
+// Listing is what several brokers listed.
+type Listing struct {
+	Groups   map[string]Listed
+	Answered []int32         // brokers that answered
+	Failed   map[int32]error // brokers that did not
+	Versions map[int32]int16 // of ListGroups, by broker
+}
+
+// typed reports whether the broker names the types of its groups.
+func (l *Listing) typed(id int32) bool { return l.Versions[id] >= 5 }
+
+// List asks each of the brokers for the groups that it coordinates. Groups that
+// the principal may not DESCRIBE are left out by the broker without a word.
+func (c *Collector) list(ctx context.Context, brokers []broker) *Listing {
+	l := &Listing{Groups: map[string]Listed{}, Failed: map[int32]error{}, Versions: map[int32]int16{}}
+	var mu sync.Mutex
+	each(brokers, func(b broker) {
+		resp, err := c.listOne(ctx, b)
+		mu.Lock()
+		defer mu.Unlock()
+		if err != nil {
+			l.Failed[b.id] = err
+			return
+		}
+		l.Answered = append(l.Answered, b.id)
+		l.Versions[b.id] = resp.Version
+		for _, g := range resp.Groups {
+			l.Groups[g.Group] = Listed{ID: g.Group, Broker: b.id, ProtocolType: g.ProtocolType,
+				State: g.GroupState, Type: inspect.GroupType(lower(g.GroupType))}
+		}
+	})
+	return l
+}
+
+// listOne asks one broker, again while it loads its partitions.
+func (c *Collector) listOne(ctx context.Context, b broker) (*kmsg.ListGroupsResponse, error) {
+	for try := 1; ; try++ {
+		resp, err := kmsg.NewPtrListGroupsRequest().RequestWith(ctx, b)
+		if err == nil {
+			err = kerr.ErrorForCode(resp.ErrorCode)
+		}
+		if err == nil {
+			return resp, nil
+		}
+		loading := errors.Is(err, kerr.CoordinatorLoadInProgress) || errors.Is(err, kerr.CoordinatorNotAvailable)
+		if !loading || try == coordinatorTries || pause(ctx, retryPause) != nil {
+			return nil, err
+		}
+	}
+}
+
+// ListAll lists the groups of every broker of the cluster: what --all-groups,
+// shell completion and the offer of a nearest id start from.
+func (c *Collector) ListAll(ctx context.Context, m *Metadata) *Listing {
+	return c.list(ctx, c.brokers(m))
+}
