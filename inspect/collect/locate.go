@@ -19,8 +19,11 @@ type LocateQuery struct {
 	IDs           []string
 	Transactional bool
 	// AskAll asks every broker for every id; else an id's leader, the controller, the
-	// bootstrap broker and some more are asked, at most maxVerifiers.
+	// bootstrap broker and some more are asked, at most maxVerifiers; about very many
+	// ids (sampleAbove) the leaders, and the others about a sample.
 	AskAll bool
+
+	everyID bool // no sampling
 }
 
 // Agreement says whether the brokers' answers are what the hash and Metadata say.
@@ -114,8 +117,11 @@ func (c *Collector) Locate(ctx context.Context, q LocateQuery) (*Located, error)
 	if err != nil || out.Topic == nil {
 		return out, err
 	}
-	answers := c.askVerifiers(ctx, out, q, q.IDs)
-	out.judge(q.IDs, answers)
+	out.judge(q.IDs, c.askVerifiers(ctx, out, q, q.IDs))
+	if len(q.IDs) > sampleAbove && slices.ContainsFunc(out.Locations, func(loc Location) bool { return loc.Agreement == Disagrees }) {
+		q.everyID = true
+		out.judge(q.IDs, c.askVerifiers(ctx, out, q, q.IDs))
+	}
 	c.secondLook(ctx, out, q)
 	c.findReasons(ctx, out, q)
 	out.gaps(q)

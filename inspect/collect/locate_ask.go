@@ -22,6 +22,10 @@ const (
 	// their length: a broker answers both within some tens of milliseconds.
 	locateChunk = 1000
 	locateBytes = 1 << 20
+	// sampleAbove is the number of ids beyond which verifiers are asked about that
+	// many of them only: a broker reads its metadata afresh for each id, and 10,000
+	// cost it a second. If the sample shows a disagreement, all are asked about.
+	sampleAbove = 500
 	// singleParallel is how many requests of one id are under way at an old broker.
 	singleParallel = 8
 	// batchVersion is the first FindCoordinator that takes many ids (KIP-699).
@@ -95,20 +99,30 @@ func (c *Collector) blameTheLate(m *Metadata, plan map[int32][]string, out map[s
 	}
 }
 
-// plan says which brokers to ask about which ids: the controller, the bootstrap
-// broker and some more about all, and each leader about its own.
+// plan says which brokers to ask about which ids: each leader about its own, and
+// the controller, the bootstrap broker and some more about all of them, or about a
+// sample where there are very many.
 func (c *Collector) plan(l *Located, q LocateQuery, ids []string) map[int32][]string {
 	common := c.common(l.Metadata, q.AskAll)
-	plan := make(map[int32][]string, len(common))
-	for _, b := range common {
-		plan[b] = ids
+	sampled := len(ids) > sampleAbove && !q.everyID
+	step := 1
+	if sampled {
+		step = len(ids)/sampleAbove + 1
 	}
-	for _, id := range ids {
-		p, err := l.Topic.Place(id)
-		if err != nil || !l.Topic.LeaderAlive(p.State) || slices.Contains(common, p.State.Leader) {
-			continue
+	plan := make(map[int32][]string, len(common))
+	for i, id := range ids {
+		leader := int32(-1)
+		if p, err := l.Topic.Place(id); err == nil && l.Topic.LeaderAlive(p.State) {
+			leader = p.State.Leader
 		}
-		plan[p.State.Leader] = append(plan[p.State.Leader], id)
+		for _, b := range common {
+			if i%step == 0 || b == leader || leader < 0 {
+				plan[b] = append(plan[b], id)
+			}
+		}
+		if leader >= 0 && !slices.Contains(common, leader) {
+			plan[leader] = append(plan[leader], id)
+		}
 	}
 	return plan
 }

@@ -332,13 +332,34 @@ func TestLocateTenThousand(t *testing.T) {
 			t.Fatalf("%d: %+v", i, loc)
 		}
 	}
-	if n := f.asked.Load(); n > 40 {
+	if n := f.asked.Load(); n > 20 {
 		t.Errorf("%d requests for 10000 ids at three brokers", n)
 	}
 	if took > 10*time.Second {
 		t.Errorf("took %v", took)
 	}
 	t.Logf("10000 ids, 3 brokers: %v", took)
+}
+
+// One broker that counts otherwise must show for every id it concerns, sample or not.
+func TestLocateManyWithADisagreement(t *testing.T) {
+	f := newCoordinators(t)
+	answer := func(node int32, id string) (int32, error) {
+		if node == 2 {
+			return f.leaderOf(id, 40), nil
+		}
+		return f.leaderOf(id, 50), nil
+	}
+	f.say(answer)
+	for _, loc := range f.locate(t, manyIDs(3000)...).Locations {
+		want := Agrees
+		if who, _ := answer(2, loc.ID); who != loc.State.Leader {
+			want = Disagrees
+		}
+		if loc.Agreement != want || (want == Disagrees) != (loc.Reason == ReasonPartitionCount) {
+			t.Fatalf("%+v: want %s", loc, want)
+		}
+	}
 }
 
 func TestLocateRefusesBadIDs(t *testing.T) {
