@@ -42,8 +42,7 @@ func readClassicMember(m *inspect.Member, protocolType string, metadata, assignm
 	if protocolType != "consumer" {
 		return
 	}
-	var sub kmsg.ConsumerMemberMetadata
-	if len(metadata) > 0 && sub.ReadFrom(metadata) == nil {
+	if sub, ok := readSubscription(metadata); ok {
 		m.Topics = sorted(sub.Topics)
 		if sub.Version >= 2 && sub.Generation >= 0 {
 			m.Generation = &sub.Generation
@@ -63,6 +62,22 @@ func readClassicMember(m *inspect.Member, protocolType string, metadata, assignm
 		}
 		sortAssignment(m.Assignment)
 	}
+}
+
+// readSubscription decodes a ConsumerProtocolSubscription. What claims to be v1 but
+// ends before the owned partitions, as kafka-go writes it, is read as v0, which it
+// is but for its number.
+func readSubscription(b []byte) (kmsg.ConsumerMemberMetadata, bool) {
+	var sub kmsg.ConsumerMemberMetadata
+	if len(b) < 2 {
+		return sub, false
+	}
+	if sub.ReadFrom(b) == nil {
+		return sub, true
+	}
+	sub = kmsg.ConsumerMemberMetadata{}
+	plain := append([]byte{0, 0}, b[2:]...)
+	return sub, sub.ReadFrom(plain) == nil
 }
 
 // lowerBound sets the generation that the members' own words prove: each wrote the
