@@ -213,6 +213,11 @@ type PartitionLog struct {
 	Bytes         int64 `json:"bytes"`
 	Unknown       int64 `json:"unknown_records"` // of types or versions this program does not know
 	Malformed     int64 `json:"malformed_records"`
+	Corrupt       int64 `json:"corrupt_batches,omitempty"` // checksum, compression or format not readable; never counted as complete
+	// Open counts wanted records of transactions whose end the scan did not see: a
+	// hanging transaction, or one that ended after To. They were not handed out.
+	Open  int64  `json:"open_transaction_records,omitempty"`
+	Error string `json:"error,omitempty"` // why the scan ended at To
 }
 
 // Observation is what a describe poll saw of a group, stored once for each run of

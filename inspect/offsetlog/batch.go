@@ -1,0 +1,152 @@
+package offsetlog
+
+import (
+	"encoding/binary"
+	"hash/crc32"
+)
+
+// The layout of a record batch, magic 2 (KIP-98): the first 12 bytes say where it
+// starts and how long it is, the checksum covers everything from the attributes.
+const (
+	batchPrefix = 12 // base offset, length
+	batchMagic  = 16
+	batchCRC    = 17
+	batchAttrs  = 21
+	batchHeader = 61
+)
+
+// The attributes of a batch.
+const (
+	attrCodec         = 0x07
+	attrLogAppendTime = 0x08
+	attrTransactional = 0x10
+	attrControl       = 0x20
+	attrDeleteHorizon = 0x40 // baseTimestamp is not the first record's time
+)
+
+// maxDelta is more records than any batch of the coordinator holds: a last offset
+// beyond it is damage, and must not make a scan skip what follows.
+const maxDelta = 1 << 24
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// batch is the header of one record batch, and its records as they came.
+type batch struct {
+	base, last int64 // offsets; last also counts records that compaction removed
+	size       int   // bytes in all
+	epoch      int32 // partition leader epoch
+	attrs      int16
+	baseTime   int64
+	maxTime    int64
+	producer   int64
+	count      int32 // records that are left
+	body       []byte
+}
+
+// batchState says what nextBatch found.
+type batchState int
+
+const (
+	batchGood    batchState = iota
+	batchEnd                // nothing more, or a batch that is cut off
+	batchCorrupt            // the checksum or a length does not hold: only base and size are to be trusted
+	batchOld                // a message of magic 0 or 1, from before Kafka 0.11
+)
+
+// nextBatch reads the batch at the front of b and answers what follows it.
+func nextBatch(b []byte) (batch, []byte, batchState) {
+	if len(b) <= batchMagic {
+		return batch{}, nil, batchEnd
+	}
+	base := int64(binary.BigEndian.Uint64(b))
+	length := int(int32(binary.BigEndian.Uint32(b[8:])))
+	if length <= batchMagic-batchPrefix || length > len(b)-batchPrefix {
+		return batch{}, nil, batchEnd
+	}
+	raw, rest := b[:batchPrefix+length], b[batchPrefix+length:]
+	out := batch{base: base, last: base, size: len(raw)}
+	if raw[batchMagic] < 2 {
+		return out, rest, batchOld
+	}
+	if len(raw) < batchHeader || raw[batchMagic] != 2 {
+		return out, rest, batchCorrupt
+	}
+	out.epoch = int32(binary.BigEndian.Uint32(raw[12:]))
+	out.attrs = int16(binary.BigEndian.Uint16(raw[batchAttrs:]))
+	delta := int32(binary.BigEndian.Uint32(raw[23:]))
+	out.baseTime = int64(binary.BigEndian.Uint64(raw[27:]))
+	out.maxTime = int64(binary.BigEndian.Uint64(raw[35:]))
+	out.producer = int64(binary.BigEndian.Uint64(raw[43:]))
+	out.count = int32(binary.BigEndian.Uint32(raw[57:]))
+	out.body = raw[batchHeader:]
+	if delta >= 0 && delta < maxDelta {
+		out.last = base + int64(delta)
+	}
+	if crc32.Checksum(raw[batchAttrs:], castagnoli) != binary.BigEndian.Uint32(raw[batchCRC:]) || out.last-base != int64(delta) || out.count < 0 {
+		return out, rest, batchCorrupt
+	}
+	return out, rest, batchGood
+}
+
+// firstTime is the time of the batch's first record in milliseconds; the newest
+// record's where compaction has put its own mark in the place (KIP-534).
+func (b *batch) firstTime() int64 {
+	if b.attrs&(attrDeleteHorizon|attrLogAppendTime) != 0 {
+		return b.maxTime
+	}
+	return b.baseTime
+}
+
+// entry is one record of a batch. Key and value are parts of the batch.
+type entry struct {
+	offset int64
+	time   int64 // milliseconds
+	key    []byte
+	value  []byte // nil: tombstone
+}
+
+// cut splits the record at the front of body from the rest; ok is false where the
+// bytes do not hold together.
+func cut(body []byte) (rec, rest []byte, ok bool) {
+	n, w := binary.Varint(body)
+	if w <= 0 || n < 0 || n > int64(len(body)-w) {
+		return nil, nil, false
+	}
+	return body[w : w+int(n)], body[w+int(n):], true
+}
+
+// readEntry reads offset, time and key of a record that cut has split off, and
+// answers what follows the key: the value is left for readValue, since most
+// records are passed over by their key.
+func (b *batch) readEntry(rec []byte) (e entry, after []byte, ok bool) {
+	if len(rec) < 4 {
+		return e, nil, false
+	}
+	rec = rec[1:] // attributes, unused
+	time, w1 := binary.Varint(rec)
+	if w1 <= 0 {
+		return e, nil, false
+	}
+	offset, w2 := binary.Varint(rec[w1:])
+	if w2 <= 0 {
+		return e, nil, false
+	}
+	e.offset, e.time = b.base+offset, b.baseTime+time
+	if b.attrs&attrLogAppendTime != 0 {
+		e.time = b.maxTime
+	}
+	e.key, after, ok = blob(rec[w1+w2:])
+	return e, after, ok
+}
+
+// blob reads bytes behind a varint length; -1 is null.
+func blob(b []byte) (out, rest []byte, ok bool) {
+	n, w := binary.Varint(b)
+	switch {
+	case w <= 0 || n > int64(len(b)-w) || n < -1:
+		return nil, nil, false
+	case n < 0:
+		return nil, b[w:], true
+	}
+	return b[w : w+int(n) : w+int(n)], b[w+int(n):], true
+}

@@ -1,0 +1,259 @@
+package offsetlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// cluster knows the offsets topic and who leads its partitions.
+type cluster struct {
+	client *kgo.Client
+	topic  string
+
+	mu      sync.Mutex
+	id      [16]byte
+	leaders map[int32]leader
+	at      time.Time // of the last refresh
+}
+
+// leader is the broker that leads a partition, and since which leader epoch.
+type leader struct {
+	broker int32 // -1 none
+	epoch  int32
+	err    error // of the partition, where it has no leader
+}
+
+func (s *Scanner) newCluster() *cluster { return &cluster{client: s.Client, topic: s.topic()} }
+
+// refresh asks for the topic's metadata. It is an error if the topic does not
+// exist, or may not be seen.
+func (c *cluster) refresh(ctx context.Context) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.refreshLocked(ctx)
+}
+
+// refreshSince refreshes unless somebody has after t, so that the workers of a scan
+// that run into the same dead broker ask once.
+func (c *cluster) refreshSince(ctx context.Context, t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.at.After(t) {
+		return nil
+	}
+	return c.refreshLocked(ctx)
+}
+
+func (c *cluster) refreshLocked(ctx context.Context) error {
+	resp, err := askMetadata(ctx, c.client, c.topic)
+	if err != nil {
+		return fmt.Errorf("topic %s: metadata: %w", c.topic, err)
+	}
+	if len(resp.Topics) != 1 {
+		return fmt.Errorf("topic %s: metadata holds %d topics", c.topic, len(resp.Topics))
+	}
+	t := resp.Topics[0]
+	if err := kerr.ErrorForCode(t.ErrorCode); err != nil {
+		return fmt.Errorf("topic %s: %w", c.topic, err)
+	}
+	c.id, c.at = t.TopicID, time.Now()
+	c.leaders = make(map[int32]leader, len(t.Partitions))
+	for _, p := range t.Partitions {
+		c.leaders[p.Partition] = leader{p.Leader, p.LeaderEpoch, kerr.ErrorForCode(p.ErrorCode)}
+	}
+	return nil
+}
+
+// askMetadata is a Metadata request that creates nothing. As a side effect the
+// client learns the brokers.
+func askMetadata(ctx context.Context, cl *kgo.Client, topic string) (*kmsg.MetadataResponse, error) {
+	req := kmsg.NewPtrMetadataRequest()
+	req.AllowAutoTopicCreation = false
+	t := kmsg.NewMetadataRequestTopic()
+	t.Topic = kmsg.StringPtr(topic)
+	req.Topics = append(req.Topics, t)
+	return req.RequestWith(ctx, cl)
+}
+
+// partitions are the topic's partitions in order.
+func (c *cluster) partitions() []int32 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	out := make([]int32, 0, len(c.leaders))
+	for p := range c.leaders {
+		out = append(out, p)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// known splits ids into partitions that the topic has, each once, and others.
+func (c *cluster) known(ids []int32) (known, missing []int32) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, id := range ids {
+		switch _, ok := c.leaders[id]; {
+		case slices.Contains(known, id):
+		case ok:
+			known = append(known, id)
+		default:
+			missing = append(missing, id)
+		}
+	}
+	return known, missing
+}
+
+// leader is who leads partition p. ok is false where the topic has no such
+// partition.
+func (c *cluster) leader(p int32) (l leader, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l, ok = c.leaders[p]
+	return l, ok
+}
+
+// offsets lists one offset of each partition: by time in milliseconds, -1 the high
+// watermark, -2 the log's start. A time after the newest record answers -1. What
+// could not be answered is in the second map. The client routes and retries.
+func (c *cluster) offsets(ctx context.Context, partitions []int32, at int64) (map[int32]int64, map[int32]error) {
+	out, errs := make(map[int32]int64), make(map[int32]error)
+	if len(partitions) == 0 {
+		return out, errs
+	}
+	req := kmsg.NewPtrListOffsetsRequest()
+	req.ReplicaID = -1
+	t := kmsg.NewListOffsetsRequestTopic()
+	t.Topic = c.topic
+	for _, p := range partitions {
+		rp := kmsg.NewListOffsetsRequestTopicPartition()
+		rp.Partition, rp.Timestamp, rp.CurrentLeaderEpoch = p, at, -1
+		t.Partitions = append(t.Partitions, rp)
+	}
+	req.Topics = append(req.Topics, t)
+	for _, shard := range c.client.RequestSharded(ctx, req) {
+		if shard.Err != nil {
+			shardFailed(shard, errs)
+			continue
+		}
+		for _, t := range shard.Resp.(*kmsg.ListOffsetsResponse).Topics {
+			for _, p := range t.Partitions {
+				if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
+					errs[p.Partition] = fmt.Errorf("list offsets: %w", err)
+					continue
+				}
+				out[p.Partition] = p.Offset
+			}
+		}
+	}
+	for _, p := range partitions {
+		if _, ok := out[p]; !ok && errs[p] == nil {
+			errs[p] = errors.New("list offsets: no answer")
+		}
+	}
+	return out, errs
+}
+
+func shardFailed(shard kgo.ResponseShard, errs map[int32]error) {
+	req, ok := shard.Req.(*kmsg.ListOffsetsRequest)
+	if !ok {
+		return
+	}
+	for _, t := range req.Topics {
+		for _, p := range t.Partitions {
+			errs[p.Partition] = fmt.Errorf("list offsets: %w", shard.Err)
+		}
+	}
+}
+
+// want is one partition of a fetch.
+type want struct {
+	partition int32
+	offset    int64
+	epoch     int32 // leader epoch that the broker must have; -1 any
+	bytes     int32
+}
+
+// answerWithin is how long a broker may take for a fetch beyond the wait that it was
+// asked for.
+const answerWithin = 10 * time.Second
+
+// fetch asks one broker for records, without a fetch session, up to the high
+// watermark (read_uncommitted: see transactions).
+func (c *cluster) fetch(ctx context.Context, cl *kgo.Client, broker int32, wait time.Duration, wants []want) (*kmsg.FetchResponse, error) {
+	req := kmsg.NewPtrFetchRequest()
+	req.ReplicaID = -1
+	req.SessionEpoch = -1
+	req.MaxWaitMillis = int32(wait.Milliseconds())
+	req.MinBytes = 1
+	t := kmsg.NewFetchRequestTopic()
+	c.mu.Lock()
+	t.Topic, t.TopicID = c.topic, c.id // by id from v13, by name before
+	c.mu.Unlock()
+	req.MaxBytes = 0
+	for _, w := range wants {
+		p := kmsg.NewFetchRequestTopicPartition()
+		p.Partition, p.FetchOffset, p.CurrentLeaderEpoch, p.PartitionMaxBytes = w.partition, w.offset, w.epoch, w.bytes
+		req.MaxBytes += w.bytes
+		t.Partitions = append(t.Partitions, p)
+	}
+	req.Topics = append(req.Topics, t)
+	ctx, cancel := context.WithTimeout(ctx, wait+answerWithin)
+	defer cancel()
+	resp, err := cl.Broker(int(broker)).Request(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	answer := resp.(*kmsg.FetchResponse)
+	if err := kerr.ErrorForCode(answer.ErrorCode); err != nil {
+		return nil, err
+	}
+	return answer, nil
+}
+
+// errNoAnswer is a fetch response that leaves out the partition that was asked for.
+var errNoAnswer = errors.New("fetch: no answer for the partition")
+
+// each hands every partition of a fetch response to fn.
+func each(resp *kmsg.FetchResponse, fn func(*kmsg.FetchResponseTopicPartition)) {
+	for i := range resp.Topics {
+		for j := range resp.Topics[i].Partitions {
+			fn(&resp.Topics[i].Partitions[j])
+		}
+	}
+}
+
+// moved reports whether an error may go away when the metadata is asked again: the
+// leader has changed, is not known yet or is not reached. What the caller may not
+// do, and what is misconfigured, does not.
+func moved(err error) bool {
+	var ke *kerr.Error
+	if errors.As(err, &ke) {
+		return ke.Retriable || ke == kerr.FencedLeaderEpoch || ke == kerr.UnknownTopicID || ke == kerr.InconsistentTopicID
+	}
+	return !errors.Is(err, context.Canceled) && !errors.Is(err, kgo.ErrClientClosed)
+}
+
+// pause waits d or until ctx ends.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return nil
+	}
+}
+
+// backoff is the wait before try n, from 50 ms to 1 s.
+func backoff(n int) time.Duration {
+	return min(50*time.Millisecond<<min(n, 5), time.Second)
+}

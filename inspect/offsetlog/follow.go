@@ -1,0 +1,301 @@
+package offsetlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// FollowRequest is what to tail.
+type FollowRequest struct {
+	// From is where to start in each partition: the PartitionLog.To of a scan goes on
+	// where it ended. -1 is the end at the time of the call.
+	From map[int32]int64
+	Filter
+	// Ready, if set, is called once, when every partition's start is known: records
+	// written after it are handed on.
+	Ready func()
+	// Trouble, if set, is told of what Follow goes through, by the goroutine that
+	// called it: a leader that is gone or has changed (Follow tries again, without
+	// end), and what it had to leave out (Lost).
+	Trouble func(Trouble)
+	// Wait is how long a broker may hold a fetch while there is nothing new; 0 means
+	// 500 ms.
+	Wait time.Duration
+}
+
+// Trouble is something that Follow met in a partition.
+type Trouble struct {
+	Partition int32
+	Offset    int64
+	Err       error
+	// Lost is how many offsets were passed over: the log's start or end had moved, or a
+	// batch was corrupt. 0 where Follow merely tries again.
+	Lost int64
+}
+
+// Follow hands on each record that the filter wants, as it is written, until the
+// context ends or fn answers an error: it answers that error, or the context's. fn
+// is called by the calling goroutine. The order is that of Scan; so is the treatment
+// of transactions, except that one whose records lie before From is not seen.
+//
+// A change of leader loses and repeats nothing: records are read up to the high
+// watermark only, each partition goes on at the offset after the last batch that
+// was handed on, and a leader must know the epoch that the metadata named. Only an
+// unclean election can take back what was read; then the end of the log lies before
+// the offset, which Trouble tells.
+//
+// Follow itself fails only if the topic cannot be read at all: no such topic, no
+// permission, no such partition.
+func (s *Scanner) Follow(ctx context.Context, req FollowRequest, fn func(inspect.Record) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	f := &follower{s: s, c: s.newCluster(), req: &req, fn: fn, answers: make(chan answer), busy: make(map[int32]bool)}
+	if err := f.start(ctx); err != nil {
+		return err
+	}
+	if req.Ready != nil {
+		req.Ready()
+	}
+	err := f.run(ctx)
+	cancel()
+	for range f.busy { // let the requests in flight end
+		<-f.answers
+	}
+	return err
+}
+
+// follower is one run of Follow. All of it belongs to the calling goroutine; only
+// the requests run beside it.
+type follower struct {
+	s       *Scanner
+	c       *cluster
+	req     *FollowRequest
+	fn      func(inspect.Record) error
+	cursors map[int32]*cursor
+	busy    map[int32]bool // brokers with a request in flight
+	answers chan answer
+	w       *walker
+}
+
+// cursor is where a partition is read.
+type cursor struct {
+	next  int64
+	txns  transactions
+	retry time.Time // not to be asked before
+	tries int
+}
+
+// answer is what a broker said to one request.
+type answer struct {
+	broker int32
+	wants  []want
+	resp   *kmsg.FetchResponse
+	err    error
+}
+
+func (f *follower) start(ctx context.Context) error {
+	if err := f.c.refresh(ctx); err != nil {
+		return err
+	}
+	f.w = newWalker(&f.req.Filter)
+	f.cursors = make(map[int32]*cursor)
+	ids := slices.Sorted(maps.Keys(f.req.From))
+	known, missing := f.c.known(ids)
+	if len(missing) > 0 {
+		return &PartitionError{missing[0], kerr.UnknownTopicOrPartition}
+	}
+	var ask []int32
+	for _, p := range known {
+		f.cursors[p] = &cursor{next: f.req.From[p]}
+		if f.req.From[p] < 0 {
+			ask = append(ask, p)
+		}
+	}
+	ends, errs := f.c.offsets(ctx, ask, -1)
+	for _, p := range ask {
+		if errs[p] != nil {
+			return &PartitionError{p, errs[p]}
+		}
+		f.cursors[p].next = ends[p]
+	}
+	return ctx.Err()
+}
+
+// tick is how often partitions without a leader are looked at again.
+const tick = 100 * time.Millisecond
+
+func (f *follower) run(ctx context.Context) error {
+	defer f.w.inflate.close()
+	timer := time.NewTicker(tick)
+	defer timer.Stop()
+	for {
+		f.ask(ctx)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-timer.C:
+			if err := f.relocate(ctx); err != nil {
+				return err
+			}
+		case a := <-f.answers:
+			delete(f.busy, a.broker)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err := f.take(ctx, a); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// ask sends one request to each broker that is idle and leads something.
+func (f *follower) ask(ctx context.Context) {
+	wants := make(map[int32][]want)
+	now := time.Now()
+	for _, p := range slices.Sorted(maps.Keys(f.cursors)) {
+		cur := f.cursors[p]
+		l, ok := f.c.leader(p)
+		if !ok || l.broker < 0 || f.busy[l.broker] || now.Before(cur.retry) {
+			continue
+		}
+		wants[l.broker] = append(wants[l.broker], want{p, cur.next, l.epoch, f.s.fetchBytes()})
+	}
+	wait := f.req.Wait
+	if wait <= 0 {
+		wait = 500 * time.Millisecond
+	}
+	for broker, w := range wants {
+		f.busy[broker] = true
+		go func() {
+			resp, err := f.c.fetch(ctx, f.s.Client, broker, wait, w)
+			f.answers <- answer{broker, w, resp, err}
+		}()
+	}
+}
+
+// relocate asks the metadata again while a partition waits for another try.
+func (f *follower) relocate(ctx context.Context) error {
+	waiting := false
+	for p, cur := range f.cursors {
+		l, ok := f.c.leader(p)
+		waiting = waiting || cur.tries > 0 || !ok || l.broker < 0
+	}
+	if !waiting {
+		return nil
+	}
+	err := f.c.refreshSince(ctx, time.Now().Add(-tick))
+	if err != nil && ctx.Err() == nil && !moved(err) {
+		return err
+	}
+	return ctx.Err()
+}
+
+// take walks an answer and hands its records on.
+func (f *follower) take(ctx context.Context, a answer) error {
+	if a.err != nil {
+		for _, w := range a.wants {
+			if err := f.failed(ctx, w.partition, a.err); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	got := make(map[int32]bool)
+	var err error
+	each(a.resp, func(p *kmsg.FetchResponseTopicPartition) {
+		cur := f.cursors[p.Partition]
+		if cur == nil || err != nil {
+			return
+		}
+		got[p.Partition] = true
+		if code := kerr.ErrorForCode(p.ErrorCode); code != nil {
+			err = f.failed(ctx, p.Partition, code)
+			return
+		}
+		cur.tries, cur.retry = 0, time.Time{}
+		err = f.records(p.Partition, cur, p.RecordBatches)
+	})
+	for _, w := range a.wants {
+		if !got[w.partition] && err == nil {
+			err = f.failed(ctx, w.partition, errNoAnswer)
+		}
+	}
+	return err
+}
+
+func (f *follower) records(p int32, cur *cursor, records []byte) error {
+	if len(records) == 0 {
+		return nil
+	}
+	const end = 1<<63 - 1
+	seen := newFound(cur.next)
+	f.w.walk(records, p, span{cur.next, end, cur.next, end}, seen)
+	if seen.corrupt > 0 {
+		f.tell(Trouble{p, cur.next, errors.New("corrupt batch"), seen.corrupt})
+	}
+	if seen.batches == 0 {
+		f.delay(cur)
+		f.tell(Trouble{Partition: p, Offset: cur.next, Err: errNothing})
+	}
+	cur.next = seen.next
+	for i := range seen.items {
+		if err := cur.txns.pass(&seen.items[i], f.fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *follower) tell(t Trouble) {
+	if f.req.Trouble != nil {
+		f.req.Trouble(t)
+	}
+}
+
+func (f *follower) delay(cur *cursor) {
+	cur.retry = time.Now().Add(backoff(cur.tries))
+	cur.tries++
+}
+
+// failed puts a partition off to another try, or gives up what cannot be mended.
+func (f *follower) failed(ctx context.Context, p int32, err error) error {
+	cur := f.cursors[p]
+	if errors.Is(err, kerr.OffsetOutOfRange) {
+		return f.outOfRange(ctx, p, cur)
+	}
+	if !moved(err) {
+		return &PartitionError{p, fmt.Errorf("offset %d: %w", cur.next, err)}
+	}
+	f.delay(cur)
+	f.tell(Trouble{Partition: p, Offset: cur.next, Err: err})
+	return nil
+}
+
+// outOfRange goes on at the edge of the log that the cursor has fallen off.
+func (f *follower) outOfRange(ctx context.Context, p int32, cur *cursor) error {
+	f.delay(cur)
+	starts, errs1 := f.c.offsets(ctx, []int32{p}, -2)
+	ends, errs2 := f.c.offsets(ctx, []int32{p}, -1)
+	t := Trouble{Partition: p, Offset: cur.next, Err: kerr.OffsetOutOfRange}
+	if errs1[p] == nil && errs2[p] == nil {
+		switch {
+		case cur.next < starts[p]:
+			t.Lost, cur.next = starts[p]-cur.next, starts[p]
+		case cur.next > ends[p] && cur.tries > 3: // not a leader that is still catching up
+			t.Lost, cur.next = cur.next-ends[p], ends[p]
+			cur.txns = transactions{}
+		}
+	}
+	f.tell(t)
+	return nil
+}

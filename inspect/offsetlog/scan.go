@@ -1,0 +1,428 @@
+package offsetlog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// part is one partition of a scan. The splitter and the workers guard next, perByte
+// and dead by scan.mu; the rest belongs to the goroutine that delivers.
+type part struct {
+	id        int32
+	low, high int64 // the range to read
+	start     int64 // of the log
+	end       int64
+
+	next     int64   // where the next chunk starts
+	perEntry float64 // bytes an offset takes, estimated
+	dead     bool
+
+	pos      int64 // delivered up to here
+	log      inspect.PartitionLog
+	any      bool // a batch has been seen
+	hole     bool // the next batch is the first after a hole
+	complete int64
+	since    int64
+	txns     transactions
+	err      error
+}
+
+// plan resolves the points of a request to offsets. A partition whose edges cannot
+// be asked is planned as failed.
+func (s *Scanner) plan(ctx context.Context, c *cluster, req *Request) ([]*part, error) {
+	ids := req.Partitions
+	if ids == nil {
+		ids = c.partitions()
+	}
+	ids, missing := c.known(ids)
+	starts, startErrs := c.offsets(ctx, ids, -2)
+	ends, endErrs := c.offsets(ctx, ids, -1)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	parts := make([]*part, 0, len(ids))
+	for _, id := range missing {
+		parts = append(parts, &part{id: id, err: kerr.UnknownTopicOrPartition, dead: true})
+	}
+	for _, id := range ids {
+		p := &part{id: id, start: starts[id], end: ends[id], perEntry: 128}
+		p.err = errors.Join(startErrs[id], endErrs[id])
+		p.low, p.high = p.start, p.end
+		parts = append(parts, p)
+	}
+	from, to := s.resolver(ctx, c, ids, req.From, req.FromOffsets), s.resolver(ctx, c, ids, req.To, req.ToOffsets)
+	for _, p := range parts {
+		if p.dead {
+			continue
+		}
+		if p.err == nil {
+			p.low, p.err = from(p, p.start)
+		}
+		if p.err == nil {
+			p.high, p.err = to(p, p.end)
+		}
+		p.low = min(max(p.low, p.start), p.end)
+		p.high = max(min(p.high, p.end), p.low)
+		p.next, p.pos, p.complete = p.low, p.low, p.low
+		p.dead = p.err != nil
+	}
+	return parts, ctx.Err()
+}
+
+// resolver answers a Point for each partition; times are asked once for all.
+func (s *Scanner) resolver(ctx context.Context, c *cluster, ids []int32, pt Point, over map[int32]int64) func(*part, int64) (int64, error) {
+	var at map[int32]int64
+	var errs map[int32]error
+	if pt.kind == atTime {
+		at, errs = c.offsets(ctx, ids, pt.n)
+	}
+	return func(p *part, edge int64) (int64, error) {
+		if o, ok := over[p.id]; ok {
+			return o, nil
+		}
+		switch pt.kind {
+		case atOffset:
+			return pt.n, nil
+		case atLast:
+			return p.end - pt.n, nil
+		case atTime:
+			if at[p.id] < 0 {
+				return p.end, errs[p.id]
+			}
+			return at[p.id], errs[p.id]
+		}
+		return edge, nil
+	}
+}
+
+// finish closes the book on a partition.
+func (p *part) finish() inspect.PartitionLog {
+	l := p.log
+	l.Partition, l.LogStart, l.End, l.From, l.To = p.id, p.start, p.end, p.low, p.pos
+	if p.err == nil && (p.hole || p.pos < p.high) {
+		p.complete, p.since = p.high, 0 // a hole up to the end
+	}
+	if p.err == nil {
+		l.To = p.high
+	} else {
+		l.Error = p.err.Error()
+	}
+	l.CompleteFrom, l.CompleteSince = p.complete, inspect.AtMillis(p.since)
+	l.Open = p.txns.held()
+	return l
+}
+
+// chunk is a range of one partition that one worker reads in one go.
+type chunk struct {
+	p    *part
+	span span
+	done chan struct{} // closed when found or err is set
+	f    *found
+	err  error
+}
+
+// scan is one run of Scan: a splitter cuts the partitions into chunks, workers read
+// them, and the calling goroutine delivers them in order. The chunks in flight are
+// bounded, so that memory does not depend on the length of the log.
+type scan struct {
+	s     *Scanner
+	c     *cluster
+	req   *Request
+	fn    func(inspect.Record) error
+	parts []*part
+
+	mu  sync.Mutex
+	cur int // partition that is being cut
+}
+
+func (r *scan) do(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	n := r.req.parallel()
+	order := make(chan *chunk, 2*n)
+	work := make(chan *chunk)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel() // before the wait
+	wg.Add(1)
+	go func() {
+		defer wg.Done()
+		r.split(ctx, order, work)
+	}()
+	for i := range n {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			r.worker(ctx, i, work)
+		}()
+	}
+	return r.deliver(ctx, order)
+}
+
+// split cuts chunks until all partitions are cut.
+func (r *scan) split(ctx context.Context, order, work chan<- *chunk) {
+	defer close(order)
+	defer close(work)
+	for {
+		c := r.nextChunk()
+		if c == nil {
+			return
+		}
+		select {
+		case order <- c:
+		case <-ctx.Done():
+			return
+		}
+		select {
+		case work <- c:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// nextChunk cuts about one fetch off the current partition.
+func (r *scan) nextChunk() *chunk {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for ; r.cur < len(r.parts); r.cur++ {
+		p := r.parts[r.cur]
+		if p.dead || p.next >= p.high {
+			continue
+		}
+		size := int64(float64(r.s.fetchBytes()) / max(p.perEntry, 0.01))
+		from := p.next
+		p.next = min(from+max(size, 64), p.high)
+		return &chunk{p: p, span: span{from, p.next, p.low, p.high}, done: make(chan struct{})}
+	}
+	return nil
+}
+
+// learn tells the splitter what a chunk showed: how large entries are, and where the
+// log goes on if the chunk ended in a hole.
+func (r *scan) learn(c *chunk) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := c.p
+	if c.err != nil {
+		p.dead = true
+		return
+	}
+	seen := float64(c.f.bytes) / float64(c.span.to-c.span.from)
+	p.perEntry = max((p.perEntry+seen)/2, p.perEntry/8)
+	if c.f.beyond > p.next {
+		p.next = min(c.f.beyond, p.high)
+	}
+}
+
+// worker reads chunks with a connection of its own where Dial gives one.
+func (r *scan) worker(ctx context.Context, i int, work <-chan *chunk) {
+	cl := r.s.Client
+	w := newWalker(&r.req.Filter)
+	defer w.inflate.close()
+	dialed := i == 0 || r.s.Dial == nil
+	for c := range work {
+		if !dialed {
+			dialed = true
+			if extra, err := r.s.dial(ctx); err == nil {
+				cl = extra
+				defer extra.Close()
+			}
+		}
+		c.f, c.err = r.read(ctx, cl, w, c)
+		r.learn(c)
+		close(c.done)
+	}
+}
+
+// dial opens a further client and lets it learn the brokers. If that fails, the
+// first client serves.
+func (s *Scanner) dial(ctx context.Context) (*kgo.Client, error) {
+	cl, err := s.Dial()
+	if err != nil {
+		return nil, err
+	}
+	if _, err := askMetadata(ctx, cl, s.topic()); err != nil {
+		cl.Close()
+		return nil, err
+	}
+	return cl, nil
+}
+
+// read fetches one chunk, through changes of leader.
+func (r *scan) read(ctx context.Context, cl *kgo.Client, w *walker, c *chunk) (*found, error) {
+	f := newFound(c.span.from)
+	since, tries := time.Now(), 0
+	for f.next < c.span.to {
+		asked := time.Now()
+		before := f.next
+		done, err := r.fetchOnce(ctx, cl, w, c, f)
+		if done {
+			return f, nil
+		}
+		if f.next > before {
+			since, tries = time.Now(), 0
+			continue
+		}
+		if err == nil {
+			err = errNothing
+		}
+		if ctx.Err() != nil {
+			return f, ctx.Err()
+		}
+		if !moved(err) || time.Since(since) > r.s.patience() {
+			return f, fmt.Errorf("offset %d: %w", f.next, err)
+		}
+		if err := pause(ctx, backoff(tries)); err != nil {
+			return f, err
+		}
+		tries++
+		if err := r.c.refreshSince(ctx, asked); err != nil && !moved(err) {
+			return f, err
+		}
+	}
+	return f, nil
+}
+
+// errNothing is a fetch below the high watermark that brought no whole batch: the
+// new leader has not learnt the watermark yet, or the log is damaged.
+var errNothing = errors.New("fetch: no whole batch below the high watermark")
+
+// fetchOnce asks the leader for what is left of a chunk and walks the answer.
+func (r *scan) fetchOnce(ctx context.Context, cl *kgo.Client, w *walker, c *chunk, f *found) (done bool, err error) {
+	l, ok := r.c.leader(c.p.id)
+	switch {
+	case !ok:
+		return false, kerr.UnknownTopicOrPartition
+	case l.err != nil && l.broker < 0:
+		return false, l.err
+	case l.broker < 0:
+		return false, kerr.LeaderNotAvailable
+	}
+	resp, err := r.c.fetch(ctx, cl, l.broker, 500*time.Millisecond, []want{{c.p.id, f.next, l.epoch, r.size(c, f)}})
+	if err != nil {
+		return false, err
+	}
+	err = errNoAnswer
+	each(resp, func(p *kmsg.FetchResponseTopicPartition) {
+		if p.Partition != c.p.id {
+			return
+		}
+		if err = kerr.ErrorForCode(p.ErrorCode); err != nil {
+			return
+		}
+		if len(p.RecordBatches) == 0 && p.HighWatermark >= c.span.to {
+			f.next, f.hole, done = c.span.to, true, true // compaction has taken the rest
+			return
+		}
+		done = w.walk(p.RecordBatches, c.p.id, c.span, f)
+	})
+	if errors.Is(err, kerr.OffsetOutOfRange) {
+		return r.outOfRange(ctx, c, f)
+	}
+	return done, err
+}
+
+// size is how many bytes to ask for: what the rest of the chunk should take, and a
+// little more, so that the next chunk's part of the log is not sent twice.
+func (r *scan) size(c *chunk, f *found) int32 {
+	r.mu.Lock()
+	per := c.p.perEntry
+	r.mu.Unlock()
+	est := 1.05*per*float64(c.span.to-f.next) + 4096
+	return int32(min(est, float64(r.s.fetchBytes())))
+}
+
+// outOfRange finds out where the log has gone: its start moved past us, which
+// skips records and so leaves a hole, or its end fell before us.
+func (r *scan) outOfRange(ctx context.Context, c *chunk, f *found) (done bool, err error) {
+	starts, errs := r.c.offsets(ctx, []int32{c.p.id}, -2)
+	if err := errs[c.p.id]; err != nil {
+		return false, err
+	}
+	start := starts[c.p.id]
+	if start <= f.next {
+		return false, kerr.OffsetOutOfRange
+	}
+	f.next, f.hole = min(start, c.span.to), true
+	if start >= c.span.to {
+		f.beyond = start
+	}
+	return f.next >= c.span.to, nil
+}
+
+// deliver merges the chunks in order and hands their records to fn.
+func (r *scan) deliver(ctx context.Context, order <-chan *chunk) error {
+	var prog Progress
+	for _, p := range r.parts {
+		prog.Total += p.high - p.low
+	}
+	for c := range order {
+		select {
+		case <-c.done:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if c.p.err != nil {
+			continue // gave up before
+		}
+		if c.f != nil {
+			if err := c.p.merge(c.f, r.fn); err != nil {
+				return err
+			}
+			prog.Records += c.f.records
+			prog.Bytes += c.f.bytes
+		}
+		if c.err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			c.p.err = c.err
+			continue
+		}
+		prog.Offsets += c.span.to - c.span.from
+		if r.req.Progress != nil {
+			r.req.Progress(prog)
+		}
+	}
+	return ctx.Err()
+}
+
+// merge adds what a chunk holds to the partition's account.
+func (p *part) merge(f *found, fn func(inspect.Record) error) error {
+	p.log.Records += f.records
+	p.log.Bytes += f.bytes
+	p.log.Unknown += f.unknown
+	p.log.Malformed += f.malformed
+	p.log.Corrupt += f.corrupt
+	if f.first >= 0 {
+		if !p.any || p.hole || f.first > p.pos {
+			p.complete, p.since = f.first, f.firstTime
+			if !p.any && f.first == p.low {
+				p.complete = p.low
+			}
+		}
+		if f.completeFrom >= 0 {
+			p.complete, p.since = f.completeFrom, f.completeTime
+		}
+		p.any, p.hole = true, f.hole
+		p.pos = max(p.pos, f.next)
+	} else {
+		p.hole = p.hole || f.hole
+	}
+	for i := range f.items {
+		if err := p.txns.pass(&f.items[i], fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
