@@ -1,0 +1,443 @@
+package advise
+
+import (
+	"maps"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// Apply follows a finding's advice on a copy of the case: alternative 0 is the fix
+// itself, n its nth alternative. Where the finding has no such advice, the copy is
+// unchanged. Settings are changed where the finding came from: in the one
+// configuration, or at the members of the group. A new max.poll.records scales the
+// declared and observed time between polls, which grows with the records.
+func Apply(c *inspect.Case, f Finding, alternative int) inspect.Case {
+	if f.Fix == nil || alternative < 0 || alternative > len(f.Fix.Alternatives) {
+		return *c
+	}
+	if alternative > 0 {
+		return apply(c, f.target, f.Fix.Alternatives[alternative-1], nil)
+	}
+	return apply(c, f.target, f.Fix.Set, f.Fix.Delete)
+}
+
+func apply(c *inspect.Case, t target, set map[string]string, del []string) inspect.Case {
+	out := *c
+	switch {
+	case t.config >= 0 && t.config < len(c.Configs):
+		out.Configs = append([]inspect.ClientConfig(nil), c.Configs...)
+		before := fromFile(c, t.config)
+		out.Configs[t.config] = changeConfig(before, set, del)
+		scaleWork(&out, before, set)
+	case t.group != "":
+		changeGroup(&out, t, set)
+	}
+	changeBrokers(&out, set)
+	return out
+}
+
+func changeConfig(s *Subject, set map[string]string, del []string) inspect.ClientConfig {
+	cfg := *s.Config
+	gone := map[string]bool{}
+	for _, k := range del {
+		gone[k] = true
+	}
+	cfg.Settings, cfg.Problems = nil, nil
+	fixed := map[inspect.Position]bool{}
+	for _, old := range s.Config.Settings {
+		if gone[old.Key] || gone[old.Spelled] {
+			fixed[old.Where] = true
+			continue
+		}
+		if v, ok := set[old.Key]; ok {
+			fixed[old.Where] = true
+			old = settingOf(old.Key, old.Spelled, v, old.Where)
+		}
+		cfg.Settings = append(cfg.Settings, old)
+	}
+	for _, k := range sortedKeys(set) {
+		if _, had := s.Config.Get(k); !had {
+			cfg.Settings = append(cfg.Settings, settingOf(k, s.spell(k), set[k], inspect.Position{File: cfg.Where.File}))
+		}
+	}
+	for _, p := range s.Config.Problems {
+		if !gone[p.Key] && !fixed[p.Where] {
+			cfg.Problems = append(cfg.Problems, p)
+		}
+	}
+	return cfg
+}
+
+func settingOf(key, spelled, value string, where inspect.Position) inspect.Setting {
+	out := inspect.Setting{Key: key, Spelled: spelled, Value: value, Where: where, Origin: inspect.OriginSet}
+	if strings.HasSuffix(key, ".ms") {
+		if d, ok := parseMillis(value); ok {
+			out.Millis = inspect.Ms(d)
+		}
+	}
+	return out
+}
+
+func parseMillis(value string) (time.Duration, bool) {
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil || n > int64(1<<63-1)/int64(time.Millisecond) {
+		return 0, false
+	}
+	return time.Duration(n) * time.Millisecond, true
+}
+
+// scaleWork shortens the declared time of a batch with the number of its records.
+func scaleWork(c *inspect.Case, before *Subject, set map[string]string) {
+	now, err := strconv.ParseInt(set[keyRecords], 10, 64)
+	then, _, ok := before.Int(keyRecords)
+	if err != nil || !ok || then < 1 || now < 1 {
+		return
+	}
+	scale := func(m inspect.Millis) inspect.Millis {
+		return inspect.Millis(float64(m) / float64(then) * float64(now))
+	}
+	if c.Declared.BatchTime != nil {
+		b := scale(*c.Declared.BatchTime)
+		c.Declared.BatchTime = &b
+	}
+	if b, ok := c.Declared.BatchTimes[before.Group]; ok {
+		c.Declared.BatchTimes = maps.Clone(c.Declared.BatchTimes)
+		c.Declared.BatchTimes[before.Group] = scale(b)
+	}
+	scaleStalls(c, before.Group, func(string, string) bool { return true }, scale)
+}
+
+func scaleStalls(c *inspect.Case, group string, mine func(client, member string) bool, scale func(inspect.Millis) inspect.Millis) {
+	changeTimeline(c, group, func(r *inspect.Rebalance) {
+		if r.Stall == nil {
+			return
+		}
+		for _, l := range r.Members.Left {
+			if mine(l.ClientID, l.MemberID) {
+				s := scale(*r.Stall)
+				r.Stall = &s
+				return
+			}
+		}
+	})
+}
+
+func changeTimeline(c *inspect.Case, group string, change func(*inspect.Rebalance)) {
+	for i := range c.Timelines {
+		if c.Timelines[i].Group != group || group == "" {
+			continue
+		}
+		c.Timelines = append([]inspect.Timeline(nil), c.Timelines...)
+		rs := append([]inspect.Rebalance(nil), c.Timelines[i].Rebalances...)
+		for j := range rs {
+			rs[j].Members.Left = append([]inspect.Departure(nil), rs[j].Members.Left...)
+			change(&rs[j])
+		}
+		c.Timelines[i].Rebalances = rs
+	}
+}
+
+// assumedRecords is the max.poll.records that advice about a live consumer assumes:
+// the default of every client that has the setting (Streams: 1000).
+const assumedRecords = 500
+
+func changeGroup(c *inspect.Case, t target, set map[string]string) {
+	mine := func(member string) bool { return t.clients == nil || t.clients[member] }
+	session, hasSession := parseMillis(set[keySession])
+	hb, hasHeartbeat := parseMillis(set[keyHeartbeat])
+	poll, hasPoll := parseMillis(set[keyPoll])
+	rebalance, hasRebalance := parseMillis(set[keyRebalance])
+	clients := map[string]bool{}
+	for i := range c.Groups {
+		if c.Groups[i].ID != t.group {
+			continue
+		}
+		c.Groups = append([]inspect.Group(nil), c.Groups...)
+		ms := append([]inspect.Member(nil), c.Groups[i].Members...)
+		for j := range ms {
+			if !mine(ms[j].MemberID) {
+				continue
+			}
+			clients[ms[j].ClientID] = true
+			if hasSession {
+				ms[j].Session = inspect.Ms(session)
+			}
+			if hasHeartbeat {
+				ms[j].Heartbeat = inspect.Ms(hb)
+			}
+			switch {
+			case hasPoll:
+				ms[j].Rebalance = inspect.Ms(poll)
+			case hasRebalance:
+				ms[j].Rebalance = inspect.Ms(rebalance)
+			}
+		}
+		c.Groups[i].Members = ms
+	}
+	changeTimeline(c, t.group, func(r *inspect.Rebalance) {
+		for j := range r.Members.Left {
+			l := &r.Members.Left[j]
+			if !mine(l.MemberID) {
+				continue
+			}
+			clients[l.ClientID] = true
+			if hasSession {
+				l.Session = inspect.Ms(session)
+			}
+			switch {
+			case hasPoll:
+				l.Rebalance = inspect.Ms(poll)
+			case hasRebalance:
+				l.Rebalance = inspect.Ms(rebalance)
+			}
+		}
+	})
+	if n, err := strconv.ParseInt(set[keyRecords], 10, 64); err == nil && n > 0 {
+		scaleStalls(c, t.group, func(client, member string) bool { return clients[client] || t.clients[member] },
+			func(m inspect.Millis) inspect.Millis {
+				return inspect.Millis(float64(m) / assumedRecords * float64(n))
+			})
+		if c.Declared.BatchTime != nil {
+			b := inspect.Millis(float64(*c.Declared.BatchTime) / assumedRecords * float64(n))
+			c.Declared.BatchTime = &b
+		}
+		if b, ok := c.Declared.BatchTimes[t.group]; ok {
+			c.Declared.BatchTimes = maps.Clone(c.Declared.BatchTimes)
+			c.Declared.BatchTimes[t.group] = inspect.Millis(float64(b) / assumedRecords * float64(n))
+		}
+	}
+}
+
+// changeBrokers follows advice on broker settings, on every broker.
+func changeBrokers(c *inspect.Case, set map[string]string) {
+	for _, k := range sortedKeys(set) {
+		if !brokerSetting(k) {
+			continue
+		}
+		c.Brokers = append([]inspect.Broker(nil), c.Brokers...)
+		for i := range c.Brokers {
+			cfg := maps.Clone(c.Brokers[i].Config)
+			if cfg == nil {
+				cfg = map[string]string{}
+			}
+			cfg[k] = set[k]
+			c.Brokers[i].Config = cfg
+		}
+	}
+}
+
+func brokerSetting(key string) bool {
+	return strings.HasPrefix(key, "offsets.") || strings.HasPrefix(key, "group.initial.") || strings.HasPrefix(key, "group.min.") ||
+		strings.HasPrefix(key, "group.max.") || strings.HasPrefix(key, "group.consumer.")
+}
+
+// settleRounds bounds how often one fix is widened so that no other rule objects.
+const settleRounds = 6
+
+// settle tries a finding's fix and alternatives on a copy of the case, widens each
+// by what other rules would demand next, and withdraws what cannot be made clean:
+// following advice must never earn more advice.
+func settle(c *inspect.Case, o Options, f *Finding) {
+	if f.Fix == nil {
+		return
+	}
+	small, t := reduce(c, f.target)
+	before := run(&small, o).Findings
+	set, del, ok := widen(&small, t, o, *f, before, f.Fix.Set, f.Fix.Delete)
+	if !ok {
+		set, del = map[string]string{}, []string{}
+	}
+	var alternatives []map[string]string
+	for _, a := range f.Fix.Alternatives {
+		if wide, _, ok := widen(&small, t, o, *f, before, a, nil); ok && !maps.Equal(wide, set) {
+			alternatives = append(alternatives, wide)
+		}
+	}
+	if len(set) == 0 && len(del) == 0 && len(alternatives) > 0 {
+		set, alternatives = alternatives[0], alternatives[1:]
+	}
+	f.Fix.Set, f.Fix.Delete, f.Fix.Alternatives = set, del, alternatives
+	if f.Fix.Alternatives == nil {
+		f.Fix.Alternatives = []map[string]string{}
+	}
+	f.Fix.Edits = editsOf(f)
+}
+
+// reduce keeps what a fix at the target can touch, so that trying it out is cheap.
+func reduce(c *inspect.Case, t target) (inspect.Case, target) {
+	if t.cluster {
+		return *c, t
+	}
+	out := *c
+	out.Configs, out.Groups, out.Timelines = nil, nil, nil
+	for i := range c.Configs {
+		if i == t.config || t.group != "" && c.Configs[i].Group == t.group {
+			if i == t.config {
+				t.config = len(out.Configs)
+				out.Configs = append(out.Configs, c.Configs[i])
+				continue
+			}
+			out.Configs = append(out.Configs, c.Configs[i])
+		}
+	}
+	if g := groupOf(c, t.group); g != nil {
+		out.Groups = []inspect.Group{*g}
+	}
+	if tl := timelineOf(c, t.group); tl != nil {
+		out.Timelines = []inspect.Timeline{*tl}
+	}
+	return out, t
+}
+
+// widen applies a change, and while other rules object adds what they ask for.
+func widen(c *inspect.Case, t target, o Options, f Finding, before []Finding, set map[string]string, del []string) (map[string]string, []string, bool) {
+	if len(set) == 0 && len(del) == 0 {
+		return nil, nil, false
+	}
+	set, del = maps.Clone(set), append([]string{}, del...)
+	if set == nil {
+		set = map[string]string{}
+	}
+	for range settleRounds {
+		after := apply(c, t, set, del)
+		fs := run(&after, o).Findings
+		again := objections(f, t, before, fs)
+		if len(again) == 0 {
+			return set, del, true
+		}
+		grown := false
+		for _, g := range again {
+			if g.Fix == nil || g.target.key() != t.key() {
+				continue
+			}
+			for k, v := range g.Fix.Set {
+				if set[k] != v {
+					set[k], grown = v, true
+				}
+			}
+		}
+		if !grown {
+			break
+		}
+	}
+	return nil, nil, false
+}
+
+// objections are the findings that speak against a change: the one that it was to
+// remove, if it is still there, and warnings and errors that were not there before.
+func objections(f Finding, t target, before, after []Finding) []Finding {
+	type tally struct{ n, rank int }
+	sum := func(fs []Finding) map[string]tally {
+		m := map[string]tally{}
+		for _, g := range fs {
+			if g.ID != f.ID && g.Severity.Rank() < Warning.Rank() {
+				continue
+			}
+			v := m[g.ID]
+			v.n++
+			v.rank = max(v.rank, g.Severity.Rank())
+			m[g.ID] = v
+		}
+		return m
+	}
+	was, is := sum(before), sum(after)
+	var out []Finding
+	for _, g := range after {
+		a, b := is[g.ID], was[g.ID]
+		switch {
+		case g.ID == f.ID && a.n >= b.n && sameTarget(g.target, t):
+			out = append(out, g)
+		case g.ID != f.ID && g.Severity.Rank() >= Warning.Rank() && (a.n > b.n || a.rank > b.rank):
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+func sameTarget(a, b target) bool {
+	if a.key() != b.key() {
+		return false
+	}
+	if a.clients == nil || b.clients == nil {
+		return true
+	}
+	for id := range a.clients {
+		if b.clients[id] {
+			return true
+		}
+	}
+	return false
+}
+
+// editsOf says a fix in the spelling, the unit and the place of the reader's file.
+func editsOf(f *Finding) []Edit {
+	s := f.subject
+	if s == nil {
+		return nil
+	}
+	var out []Edit
+	add := func(alternative int, set map[string]string) {
+		for _, k := range sortedKeys(set) {
+			e := Edit{Key: k, Spelled: s.spell(k), Value: s.write(k, set[k]), Alternative: alternative}
+			if v, ok := s.values[k]; ok && v.Where != nil {
+				e.Where = v.Where
+			}
+			out = append(out, e)
+		}
+	}
+	for _, k := range f.Fix.Delete {
+		e := Edit{Key: k, Spelled: s.spell(k), Delete: true}
+		if v, ok := s.values[k]; ok {
+			e.Where = v.Where
+		} else if s.Config != nil {
+			for _, p := range s.Config.Problems {
+				if p.Key == k {
+					at := p.Where
+					e.Where = &at
+				}
+			}
+		}
+		out = append(out, e)
+	}
+	add(0, f.Fix.Set)
+	for i, a := range f.Fix.Alternatives {
+		add(i+1, a)
+	}
+	return out
+}
+
+// write is a value in the unit in which the reader's file writes that setting.
+func (s *Subject) write(key, value string) string {
+	d, ok := parseMillis(value)
+	if !ok || !strings.HasSuffix(key, ".ms") {
+		return value
+	}
+	v, have := s.values[key]
+	if have && v.Where != nil && v.Timed {
+		n, err := strconv.ParseFloat(v.Text, 64)
+		if err != nil {
+			return span(d) // "30s", "PT30S" and the like
+		}
+		if v.D < time.Millisecond && n > 0 {
+			return strconv.FormatInt(d.Nanoseconds(), 10)
+		}
+		if n > 0 {
+			perMilli := n / float64(v.D/time.Millisecond)
+			switch {
+			case perMilli > 900_000 && perMilli < 1_100_000:
+				return strconv.FormatInt(d.Nanoseconds(), 10)
+			case perMilli < 0.0011 && perMilli > 0.0009:
+				return strconv.FormatFloat(d.Seconds(), 'f', -1, 64)
+			}
+		}
+		return value
+	}
+	switch s.Family {
+	case inspect.Sarama, inspect.FranzGo, inspect.KafkaGo:
+		return span(d)
+	}
+	return value
+}

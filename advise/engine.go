@@ -1,0 +1,319 @@
+package advise
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// Options say which rules to run and how to weigh them.
+type Options struct {
+	Disable    []string            // ids or names of rules that are not run
+	Severities map[string]Severity // by id: replaces the severity of a rule's findings
+}
+
+// Report is the result of Evaluate.
+type Report struct {
+	Findings  []Finding   `json:"findings"`  // worst first; a symptom follows its cause
+	Checked   int         `json:"checked"`   // rules that were run on all that they apply to
+	Rules     int         `json:"rules"`     // rules that are not disabled
+	Unchecked []Unchecked `json:"unchecked"` // ordered by id, then group
+}
+
+// Unchecked is a rule that could not be run for want of a fact.
+type Unchecked struct {
+	ID      string       `json:"id"`
+	Name    string       `json:"name"`
+	Group   string       `json:"group"`   // "" where it concerns no group, or all
+	Subject string       `json:"subject"` // "" where there was nothing to run it on
+	Fact    inspect.Fact `json:"fact"`
+	Reason  string       `json:"reason"`
+}
+
+// Evaluate runs every rule on everything in the case. The case is not changed. A
+// nil or empty case gives a report in which nothing was checked.
+func Evaluate(c *inspect.Case, o Options) Report {
+	if c == nil {
+		c = &inspect.Case{}
+	}
+	r := run(c, o)
+	for i := range r.Findings {
+		settle(c, o, &r.Findings[i])
+	}
+	group(r.Findings)
+	return r
+}
+
+// run is Evaluate without trying the fixes and without grouping.
+func run(c *inspect.Case, o Options) Report {
+	subjects := subjectsOf(c)
+	rep := Report{Findings: []Finding{}, Unchecked: []Unchecked{}}
+	for _, rule := range enabled(o) {
+		rep.Rules++
+		missing := runRule(rule, subjects, o, &rep)
+		if len(missing) == 0 {
+			rep.Checked++
+		}
+		rep.Unchecked = append(rep.Unchecked, missing...)
+	}
+	return rep
+}
+
+func enabled(o Options) []Rule {
+	off := map[string]bool{}
+	for _, d := range o.Disable {
+		off[strings.ToLower(d)] = true
+	}
+	var out []Rule
+	for _, r := range Rules() {
+		if !off[strings.ToLower(r.ID)] && !off[r.Name] {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// runRule calls a rule for every subject of its scope and says where it could not.
+func runRule(rule Rule, subjects []*Subject, o Options, rep *Report) []Unchecked {
+	var missing []Unchecked
+	tried := false
+	coveredByFile := map[string]bool{}
+	for _, s := range subjects {
+		if s.Scope != rule.Scope {
+			continue
+		}
+		tried = true
+		if fact, why := firstLack(rule, s); why != "" {
+			missing = append(missing, Unchecked{ID: rule.ID, Name: rule.Name, Group: s.Group, Subject: s.Name, Fact: fact, Reason: why})
+			continue
+		}
+		if s.Config != nil && s.Group != "" {
+			coveredByFile[s.Group] = true
+		}
+		rule.Check(s, func(f Finding) { rep.Findings = append(rep.Findings, complete(rule, s, f, o)) })
+	}
+	if !tried {
+		return []Unchecked{{ID: rule.ID, Name: rule.Name, Reason: nothingOf(rule)}}
+	}
+	// What a live group cannot tell, the file of the same group has told.
+	out := missing[:0]
+	for _, u := range missing {
+		if !coveredByFile[u.Group] {
+			out = append(out, u)
+		}
+	}
+	return mergeUnchecked(out)
+}
+
+func firstLack(rule Rule, s *Subject) (inspect.Fact, string) {
+	for _, f := range rule.Needs {
+		if why := lacks(s, f); why != "" {
+			return f, why
+		}
+	}
+	return "", ""
+}
+
+func nothingOf(rule Rule) string {
+	switch rule.Scope {
+	case PerGroup:
+		return "no group was looked at (name one, with -b)"
+	case PerCluster:
+		return "no cluster was looked at (-b)"
+	}
+	return "no consumer was found in what was read"
+}
+
+// mergeUnchecked joins the entries of one group that have the same reason.
+func mergeUnchecked(us []Unchecked) []Unchecked {
+	var out []Unchecked
+	for _, u := range us {
+		if n := len(out); n > 0 && out[n-1].Group == u.Group && out[n-1].Reason == u.Reason && u.Group != "" {
+			out[n-1].Subject = "group " + u.Group
+			continue
+		}
+		out = append(out, u)
+	}
+	return out
+}
+
+// complete fills in what every finding has from its rule.
+func complete(rule Rule, s *Subject, f Finding, o Options) Finding {
+	f.ID, f.Name, f.Docs, f.target, f.subject = rule.ID, rule.Name, DocsURL(rule.ID), s.target, s
+	if f.Severity == "" {
+		f.Severity = rule.Severity
+	}
+	if sev, ok := o.Severities[rule.ID]; ok {
+		f.Severity = sev
+	}
+	if f.Confidence == "" {
+		f.Confidence = inspect.High
+	}
+	if f.Group == "" {
+		f.Group = s.Group
+	}
+	if f.Subject == "" {
+		f.Subject = s.Name
+	}
+	if f.Evidence == nil {
+		f.Evidence = []string{}
+	}
+	if f.Fix != nil {
+		f.Fix.fill(rule)
+	}
+	return f
+}
+
+// fill completes a fix: no nil in JSON, and words from the rule where it gave
+// none.
+func (x *Fix) fill(rule Rule) {
+	if x.Set == nil {
+		x.Set = map[string]string{}
+	}
+	if x.Delete == nil {
+		x.Delete = []string{}
+	}
+	if x.Alternatives == nil {
+		x.Alternatives = []map[string]string{}
+	}
+	if x.Summary == "" {
+		x.Summary = rule.Doc.Fix
+	}
+	if x.Price == "" {
+		x.Price = rule.Doc.Price
+	}
+}
+
+// subjectsOf finds everything that rules can be run on, in a fixed order.
+func subjectsOf(c *inspect.Case) []*Subject {
+	var out []*Subject
+	perGroup := map[string][]*Subject{}
+	var ids []string
+	note := func(id string, s *Subject) {
+		if id == "" {
+			return
+		}
+		if _, ok := perGroup[id]; !ok {
+			ids = append(ids, id)
+		}
+		if s != nil {
+			perGroup[id] = append(perGroup[id], s)
+		} else if perGroup[id] == nil {
+			perGroup[id] = []*Subject{}
+		}
+	}
+	for i := range c.Configs {
+		s := fromFile(c, i)
+		out = append(out, s)
+		note(s.Group, s)
+	}
+	for i := range c.Groups {
+		g := &c.Groups[i]
+		note(g.ID, nil)
+		if g.Type == inspect.Share {
+			continue // share groups do not put members out for slow polls, and own no partitions
+		}
+		for _, s := range liveClients(c, g) {
+			out = append(out, s)
+			note(g.ID, s)
+		}
+	}
+	for i := range c.Timelines {
+		note(c.Timelines[i].Group, nil)
+	}
+	for _, id := range ids {
+		out = append(out, groupSubject(c, id, perGroup[id]))
+	}
+	if c.Cluster != (inspect.Cluster{}) || len(c.Brokers) > 0 || c.OffsetsTopic != nil {
+		out = append(out, clusterSubject(c))
+	}
+	return out
+}
+
+// group orders findings: worst first, and behind each the findings that its fix
+// takes away.
+func group(fs []Finding) {
+	for i := range fs {
+		fs[i].BecauseOf = rootOf(fs, i)
+	}
+	sort.SliceStable(fs, func(i, j int) bool { return less(fs[i], fs[j]) })
+	var out []Finding
+	for _, f := range fs {
+		if f.BecauseOf != "" {
+			continue
+		}
+		out = append(out, f)
+		for _, g := range fs {
+			if g.BecauseOf == f.ID && related(f, g) && !contains(out, g) {
+				out = append(out, g)
+			}
+		}
+	}
+	for _, f := range fs { // a symptom whose cause is itself a symptom
+		if f.BecauseOf != "" && !contains(out, f) {
+			out = append(out, f)
+		}
+	}
+	copy(fs, out)
+}
+
+func contains(fs []Finding, f Finding) bool {
+	for _, g := range fs {
+		if g.ID == f.ID && g.Group == f.Group && g.Subject == f.Subject && g.Message == f.Message {
+			return true
+		}
+	}
+	return false
+}
+
+func rootOf(fs []Finding, i int) string {
+	rule := catalog[fs[i].ID]
+	for _, cause := range rule.SymptomOf {
+		for j := range fs {
+			if j != i && fs[j].ID == cause && related(fs[j], fs[i]) && fs[j].Severity.Rank() >= fs[i].Severity.Rank() {
+				return cause
+			}
+		}
+	}
+	return ""
+}
+
+// related reports whether two findings speak of the same consumer, or one of them
+// of the group of the other.
+func related(a, b Finding) bool {
+	if a.target.cluster || b.target.cluster {
+		return a.target.cluster && b.target.cluster
+	}
+	if a.target.config >= 0 && b.target.config >= 0 {
+		return a.target.config == b.target.config
+	}
+	if a.Group == "" || a.Group != b.Group {
+		return false
+	}
+	if a.target.clients == nil || b.target.clients == nil {
+		return true
+	}
+	for id := range a.target.clients {
+		if b.target.clients[id] {
+			return true
+		}
+	}
+	return false
+}
+
+func less(a, b Finding) bool {
+	if a.Severity.Rank() != b.Severity.Rank() {
+		return a.Severity.Rank() > b.Severity.Rank()
+	}
+	if a.Group != b.Group {
+		return a.Group < b.Group
+	}
+	if a.Subject != b.Subject {
+		return a.Subject < b.Subject
+	}
+	if a.ID != b.ID {
+		return a.ID < b.ID
+	}
+	return a.Message < b.Message
+}

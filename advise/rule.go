@@ -1,0 +1,136 @@
+package advise
+
+import (
+	"fmt"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// Severity says how much a finding matters.
+type Severity string
+
+// The severities, mildest first.
+const (
+	Info    Severity = "info"    // expected behaviour, or worth knowing
+	Warning Severity = "warning" // a risk, or a likely cause
+	Error   Severity = "error"   // it breaks, or will
+)
+
+// Rank orders severities: 1 info, 2 warning, 3 error, 0 for anything else.
+func (s Severity) Rank() int {
+	switch s {
+	case Info:
+		return 1
+	case Warning:
+		return 2
+	case Error:
+		return 3
+	}
+	return 0
+}
+
+// Scope says what one call of a rule judges.
+type Scope string
+
+// The scopes.
+const (
+	PerClient  Scope = "client"  // one consumer: of a file, or the members of a group that run with the same settings
+	PerGroup   Scope = "group"   // one group with all that is known of its members
+	PerCluster Scope = "cluster" // the brokers and the offsets topic
+)
+
+// Rule is one check. Its ID is permanent: a rule that goes is entered in the
+// retired list with the reason.
+type Rule struct {
+	ID       string   // KGD and three digits
+	Name     string   // kebab case
+	Severity Severity // the worst that it reports
+	Since    string   // the first version of kgdiag that has it
+	Scope    Scope
+	// Needs are the facts without which the rule cannot tell; it is not called for
+	// a subject that lacks one.
+	Needs []inspect.Fact
+	// Uses are facts that sharpen the result where they are there.
+	Uses []inspect.Fact
+	// SymptomOf names the rules whose finding about the same consumer or group
+	// explains a finding of this one.
+	SymptomOf []string
+	Doc       Doc
+	Check     func(s *Subject, report func(Finding))
+}
+
+// Doc is what explain and the generated documentation say about a rule.
+type Doc struct {
+	Summary string   // one sentence
+	Why     string   // the mechanism in Kafka's terms
+	Fix     string   // starts with a verb, ends in a full stop
+	Price   string   // what the fix costs
+	Refs    []string // KIPs, classes, documentation
+}
+
+// Finding is one result of a rule.
+type Finding struct {
+	ID         string             `json:"id"`
+	Name       string             `json:"name"`
+	Severity   Severity           `json:"severity"`
+	Confidence inspect.Confidence `json:"confidence"`
+	Group      string             `json:"group"`
+	Subject    string             `json:"subject"`
+	Where      *inspect.Position  `json:"where"` // null where no file is meant
+	Message    string             `json:"message"`
+	Evidence   []string           `json:"evidence"`
+	Fix        *Fix               `json:"fix"` // null where there is nothing to change
+	Docs       string             `json:"docs"`
+	// BecauseOf is the id of the finding that this one is a symptom of: it goes
+	// away with that one's fix.
+	BecauseOf string `json:"because_of,omitempty"`
+
+	target  target
+	subject *Subject
+}
+
+// Fix says what to change. Keys of Set, Delete and Alternatives are Java names;
+// Edits says the same in the spelling and place of the reader's own file.
+type Fix struct {
+	Summary      string              `json:"summary"`
+	Set          map[string]string   `json:"set"`
+	Delete       []string            `json:"delete"`
+	Alternatives []map[string]string `json:"alternatives"`
+	Price        string              `json:"price"`
+	// WouldHaveAvoided counts the rebalances of the window that the fix would have
+	// prevented; null unknown.
+	WouldHaveAvoided *int `json:"would_have_avoided"`
+	// Notes say per key how its value was worked out.
+	Notes map[string]string `json:"notes,omitempty"`
+	Edits []Edit            `json:"edits,omitempty"`
+}
+
+// Edit is one line to write or to delete.
+type Edit struct {
+	Key     string            `json:"key"`
+	Spelled string            `json:"spelled"`
+	Value   string            `json:"value"` // "" with Delete
+	Delete  bool              `json:"delete,omitempty"`
+	Where   *inspect.Position `json:"where"` // null: not in the file yet
+	// Alternative numbers the alternative that the edit belongs to, from 1; 0 is
+	// the fix itself.
+	Alternative int `json:"alternative,omitempty"`
+}
+
+// target is where a finding came from, so that its fix can be tried out.
+type target struct {
+	config  int // index into Case.Configs, -1 none
+	group   string
+	clients map[string]bool // member ids; nil all
+	cluster bool
+}
+
+func (t target) key() string {
+	switch {
+	case t.cluster:
+		return "cluster"
+	case t.config >= 0:
+		return fmt.Sprintf("file %d", t.config)
+	}
+	return "group " + t.group
+}

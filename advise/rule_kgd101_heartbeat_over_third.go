@@ -1,0 +1,62 @@
+package advise
+
+import (
+	"fmt"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+var _ = register(Rule{
+	ID: "KGD101", Name: "heartbeat-over-third", Severity: Warning, Since: "v0.1.0", Scope: PerClient,
+	Needs: []inspect.Fact{inspect.FactClientConfig},
+	Uses:  []inspect.Fact{inspect.FactBrokerConfig},
+	Doc: Doc{
+		Summary: "The heartbeat interval is over a third of the session timeout.",
+		Why: "The coordinator puts a member out when no heartbeat came for the session timeout. With three heartbeats to a session, two " +
+			"may be lost or late before that happens; with fewer, one slow request or short pause is enough to rebalance the group.",
+		Fix:   "Set heartbeat.interval.ms to at most a third of session.timeout.ms.",
+		Price: "a few more small requests to the coordinator",
+		Refs:  []string{"CommonClientConfigs.HEARTBEAT_INTERVAL_MS_DOC", "KIP-62"},
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		hb, session, ok := s.beat()
+		if !ok || hb.D >= session.D || hb.D*inspect.HeartbeatsPerSession <= session.D {
+			return
+		}
+		f := s.Finding(Warning, fmt.Sprintf("%s is %s, over a third of %s (%s): %s into one session, three should",
+			hb.Spelled, span(hb.D), session.Spelled, span(session.D), fits(int64(session.D/hb.D))), hb, session)
+		f.Fix = s.beatFix(hb, session)
+		report(f)
+	},
+})
+
+func fits(n int64) string {
+	if n == 1 {
+		return "one heartbeat fits"
+	}
+	return fmt.Sprintf("%d heartbeats fit", n)
+}
+
+// beat gives heartbeat interval and session timeout where the consumer itself sets
+// both: not under the consumer protocol, where they are the broker's.
+func (s *Subject) beat() (hb, session Value, ok bool) {
+	if s.ServerSide() {
+		return hb, session, false
+	}
+	hb, okHB := s.Sane(keyHeartbeat)
+	session, okSession := s.Sane(keySession)
+	return hb, session, okHB && okSession && hb.D > 0
+}
+
+// beatFix makes three heartbeats fit into the session: by a shorter interval, or by
+// a longer session where the broker allows it.
+func (s *Subject) beatFix(hb, session Value) *Fix {
+	to := third(session.D)
+	x := &Fix{Set: map[string]string{keyHeartbeat: ms(to)},
+		Notes: notesFor(keyHeartbeat, fmt.Sprintf("%s / %d = %s", span(session.D), inspect.HeartbeatsPerSession, span(session.D/inspect.HeartbeatsPerSession)))}
+	if longer := inspect.RoundUp(hb.D * inspect.HeartbeatsPerSession); longer <= s.sessionCeiling() && longer >= hb.D*inspect.HeartbeatsPerSession {
+		x.Alternatives = append(x.Alternatives, map[string]string{keySession: ms(longer)})
+		x.Notes[keySession] = fmt.Sprintf("%d x %s, rounded up; a dead member is then noticed after %s", inspect.HeartbeatsPerSession, span(hb.D), span(longer))
+	}
+	return x
+}

@@ -1,0 +1,43 @@
+package advise
+
+import (
+	"fmt"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+var _ = register(Rule{
+	ID: "KGD102", Name: "heartbeat-not-below-session", Severity: Error, Since: "v0.1.0", Scope: PerClient,
+	Needs:     []inspect.Fact{inspect.FactClientConfig},
+	Uses:      []inspect.Fact{inspect.FactBrokerConfig},
+	SymptomOf: []string{"KGD108"},
+	Doc: Doc{
+		Summary: "The heartbeat interval is not below the session timeout.",
+		Why: "The session ends before the next heartbeat is due. The Java client, kafka-python, sarama and kafkajs refuse to start; " +
+			"librdkafka, kafka-go and aiokafka do not check and are put out of the group again and again.",
+		Fix:   "Set heartbeat.interval.ms to at most a third of session.timeout.ms.",
+		Price: "a few more small requests to the coordinator",
+		Refs:  []string{"org.apache.kafka.clients.consumer.internals.Heartbeat", "sarama config.go", "kafka-python coordinator/heartbeat.py"},
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		hb, session, ok := s.beat()
+		if !ok || hb.D < session.D {
+			return
+		}
+		f := s.Finding(Error, fmt.Sprintf("%s is %s, not below %s (%s): %s",
+			hb.Spelled, span(hb.D), session.Spelled, span(session.D), refusal(s.Family)), hb, session)
+		f.Fix = s.beatFix(hb, session)
+		report(f)
+	},
+})
+
+// refusal says what a client does with a heartbeat that is not below the session.
+func refusal(f inspect.Family) string {
+	switch f {
+	case inspect.Java, inspect.StreamsLib, inspect.Connect, inspect.KafkaPython, inspect.Sarama, inspect.KafkaJS:
+		return "the client refuses to start"
+	case inspect.FranzGo:
+		return "the client refuses a longer interval, and an equal one loses the member at the first late heartbeat"
+	}
+	return "the session ends before the next heartbeat, and the member is put out every time"
+}

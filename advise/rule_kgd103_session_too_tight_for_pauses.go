@@ -1,0 +1,61 @@
+package advise
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+var _ = register(Rule{
+	ID: "KGD103", Name: "session-too-tight-for-pauses", Severity: Error, Since: "v0.1.0", Scope: PerClient,
+	Needs:     []inspect.Fact{inspect.FactTimeouts, inspect.FactPause},
+	Uses:      []inspect.Fact{inspect.FactBrokerConfig, inspect.FactClientConfig},
+	SymptomOf: []string{"KGD102", "KGD101"},
+	Doc: Doc{
+		Summary: "The session timeout is shorter than three heartbeats plus the longest pause of the process.",
+		Why: "While the process stands still, in a garbage collection or without CPU time, its heartbeat thread stands still too. A pause " +
+			"that ends after the session timeout finds the member put out of the group and its partitions given away.",
+		Fix:   "Raise session.timeout.ms above three heartbeats plus the longest pause, or shorten the pause.",
+		Price: "a dead member is noticed later, and its partitions stand still that much longer",
+		Refs:  []string{"KIP-62", "KIP-735"},
+	},
+	Check: checkPauses,
+})
+
+func checkPauses(s *Subject, report func(Finding)) {
+	pause, why, _ := s.LongestPause()
+	session, ok := s.Sane(keySession)
+	if !ok || s.ServerSide() || pause <= 0 || session.Origin == "" {
+		return
+	}
+	hb, okHB := s.Sane(keyHeartbeat)
+	if !okHB {
+		hb = Value{Key: keyHeartbeat, Spelled: s.spell(keyHeartbeat), D: 3 * time.Second, Timed: true, Origin: OriginLive}
+	}
+	if hb.D >= session.D {
+		return // KGD102 says so
+	}
+	need := hb.D*inspect.HeartbeatsPerSession + pause
+	if need < pause || session.D >= need {
+		return
+	}
+	sev, what := Warning, "leaves no room for a late heartbeat"
+	if pause >= session.D {
+		sev, what = Error, "puts the member out"
+	}
+	f := s.Finding(sev, fmt.Sprintf("%s is %s: a pause of %s %s (3 heartbeats of %s + %s = %s)",
+		session.Spelled, span(session.D), span(pause), what, span(hb.D), span(pause), span(need)), session)
+	f.Evidence = append(f.Evidence, why)
+	if !okHB {
+		f.Evidence = append(f.Evidence, "heartbeat.interval.ms never reaches a broker: 3s, the default of every client, is taken")
+		f.Confidence = inspect.Medium
+	}
+	f.Fix = &Fix{}
+	if to := inspect.RoundUp(need); to <= s.sessionCeiling() {
+		f.Fix.Set = map[string]string{keySession: ms(to)}
+		f.Fix.Notes = notesFor(keySession, fmt.Sprintf("3 x %s + %s = %s, rounded up", span(hb.D), span(pause), span(need)))
+		f.Fix.Price = fmt.Sprintf("a dead member is noticed after %s instead of %s", span(to), span(session.D))
+	}
+	report(f)
+}

@@ -1,0 +1,105 @@
+package advise
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+var _ = register(Rule{
+	ID: "KGD105", Name: "poll-interval-too-short", Severity: Error, Since: "v0.1.0", Scope: PerClient,
+	Needs:     []inspect.Fact{inspect.FactTimeouts, inspect.FactPollTime},
+	Uses:      []inspect.Fact{inspect.FactClientConfig},
+	SymptomOf: []string{"KGD108"},
+	Doc: Doc{
+		Summary: "The work between two polls takes longer than max.poll.interval.ms, or nearly so.",
+		Why: "A consumer that is not polled for max.poll.interval.ms leaves the group by itself, although its heartbeats go on (KIP-62). " +
+			"Its partitions are given to others, the offsets of the batch cannot be committed, and its return rebalances the group again.",
+		Fix:   "Raise max.poll.interval.ms above the longest time between two polls, or hand out fewer records a poll.",
+		Price: "a consumer that hangs is noticed later, and a rebalance may wait for a slow member that long",
+		Refs:  []string{"KIP-62", "KafkaConsumer javadoc, Detecting Consumer Failures"},
+	},
+	Check: checkPollInterval,
+})
+
+func checkPollInterval(s *Subject, report func(Finding)) {
+	need, _ := s.PollNeed()
+	poll, ok := s.Sane(keyPoll)
+	if !ok || need.D <= 0 || !s.Polls() || s.Worker() || inspect.WithMargin(need.D) <= poll.D {
+		return
+	}
+	if need.D < poll.D && need.Observed {
+		return // it was long, but the consumer is not put out; the interval has been raised since
+	}
+	sev, what := Error, "; "+need.Text
+	if need.D < poll.D {
+		sev, what = Warning, fmt.Sprintf("; %s, which leaves little room", need.Text)
+	}
+	f := s.Finding(sev, poll.Say()+what, poll)
+	if need.Client != "" && s.Config == nil {
+		f.Subject = "client " + need.Client
+	}
+	f.Fix = s.pollFix(poll, need)
+	report(f)
+}
+
+// mostAdvised is the longest max.poll.interval.ms that kgdiag ever recommends: from
+// a day on a timeout is a slip of the unit, or no timeout any more.
+const mostAdvised = 24*time.Hour - time.Hour
+
+// pollFix makes room for the work: by a longer interval, or by fewer records.
+func (s *Subject) pollFix(poll Value, need Need) *Fix {
+	x := &Fix{Notes: map[string]string{}, WouldHaveAvoided: s.avoidable(need)}
+	wide := inspect.WithMargin(need.D)
+	to := inspect.PollIntervalFor(need.D, s.DefaultOf(keyPoll), poll.D)
+	if to <= mostAdvised {
+		x.Set = map[string]string{keyPoll: ms(to)}
+		x.Notes[keyPoll] = fmt.Sprintf("%s x 1.25 = %s, rounded up", span(need.D.Truncate(100*time.Millisecond)), span(wide.Truncate(100*time.Millisecond)))
+		x.Price = fmt.Sprintf("a consumer that hangs is noticed after %s instead of %s", span(to), span(poll.D))
+	} else {
+		x.Summary = "Process in another thread and pause the partitions meanwhile; no interval is long enough for " + span(need.D) + "."
+	}
+	records, assumed := int64(assumedRecords), true
+	if n, v, ok := s.Int(keyRecords); ok {
+		records, assumed = n, v.Origin == inspect.OriginDefault
+	} else if s.Config != nil || s.Family != inspect.Java && s.Family != inspect.KafkaPython {
+		return x // this client hands out records one by one, or has no such setting
+	}
+	if records < 2 || need.D < time.Duration(records) {
+		return x
+	}
+	fit := inspect.RecordsDown(int64(float64(records) * float64(poll.D) / float64(wide)))
+	if fit < 1 || fit >= records {
+		return x
+	}
+	x.Alternatives = []map[string]string{{keyRecords: strconv.FormatInt(fit, 10)}}
+	note := fmt.Sprintf("%d in %s: %d fit with the same margin", records, span(need.D.Truncate(time.Second)), fit)
+	if assumed && s.Config == nil {
+		note = "if it is at its default, 500"
+	}
+	x.Notes[keyRecords] = note
+	return x
+}
+
+// avoidable counts the rebalances of the window that a long enough interval would
+// have prevented: the departures themselves, without the returns.
+func (s *Subject) avoidable(need Need) *int {
+	if s.Timeline == nil {
+		return nil
+	}
+	n := 0
+	for _, r := range s.Timeline.Rebalances {
+		if r.Cause != inspect.PollIntervalExceeded || inspect.Or(r.Stall, 0) > need.D {
+			continue
+		}
+		for _, l := range r.Members.Left {
+			if s.hasClient(l.ClientID, l.MemberID) {
+				n++
+				break
+			}
+		}
+	}
+	return &n
+}

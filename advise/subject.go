@@ -1,0 +1,637 @@
+package advise
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// OriginLive marks a value that the group itself runs with, as the broker or the
+// offsets log shows it.
+const OriginLive inspect.Origin = "live"
+
+// Value is one setting of a subject.
+type Value struct {
+	Key     string // Java name
+	Spelled string // as the reader spells it
+	Text    string
+	D       time.Duration // where Timed
+	Timed   bool
+	Origin  inspect.Origin
+	Where   *inspect.Position // nil where no line of a file stands behind it
+	Source  string            // of a default
+}
+
+// Say is "session.timeout.ms is 45s", with a note where that is a default.
+func (v Value) Say() string {
+	what := v.Text
+	if v.Timed {
+		what = span(v.D)
+		if v.D == maxInt {
+			what = "2147483647 (never)"
+		}
+	}
+	if v.Origin == inspect.OriginDefault {
+		return fmt.Sprintf("%s is %s, the default", v.Spelled, what)
+	}
+	return fmt.Sprintf("%s is %s", v.Spelled, what)
+}
+
+// Subject is what one call of a rule looks at: a consumer, a group or a cluster,
+// the same whether it was read from a file or from a broker.
+type Subject struct {
+	Scope Scope
+	Name  string // "client orders-2", "orders.properties", …
+	Group string // "" unknown
+
+	Family     inspect.Family
+	FamilySure inspect.Confidence
+	Version    string // of the client; "" unknown
+	Assumed    bool   // family or version are assumptions
+
+	Case     *inspect.Case
+	Config   *inspect.ClientConfig // the file behind a consumer; nil where it was read live
+	Live     *inspect.Group        // the group as the cluster shows it; nil where none was read
+	Timeline *inspect.Timeline     // its history; nil where none was read
+	Members  []inspect.Member      // its live members: of a consumer, those that run with the same settings
+	Departed []inspect.Departure   // of a consumer: who left and is not back
+	Clients  []*Subject            // of a group: its consumers
+
+	values map[string]Value
+	target target
+}
+
+// Get is the value of a setting: from the file, the broker, or the client's
+// default; false where it is unknown.
+func (s *Subject) Get(key string) (Value, bool) {
+	v, ok := s.values[key]
+	return v, ok
+}
+
+// Timed is the value of a duration; false where it is unknown or no number.
+func (s *Subject) Timed(key string) (Value, bool) {
+	v, ok := s.values[key]
+	return v, ok && v.Timed
+}
+
+// Sane is Timed for values that are no slip of the unit. A rule that compares two
+// durations uses it, because KGD108 has said already what is wrong with a slip.
+func (s *Subject) Sane(key string) (Value, bool) {
+	v, ok := s.Timed(key)
+	return v, ok && !unitSlip(v)
+}
+
+// Int is the value of a whole number.
+func (s *Subject) Int(key string) (int64, Value, bool) {
+	v, ok := s.values[key]
+	if !ok || v.Timed {
+		return 0, v, false
+	}
+	var n int64
+	if _, err := fmt.Sscanf(v.Text, "%d", &n); err != nil {
+		return 0, v, false
+	}
+	return n, v, true
+}
+
+// Set reports whether the configuration itself gives the setting a value.
+func (s *Subject) Set(key string) (Value, bool) {
+	v, ok := s.values[key]
+	return v, ok && (v.Origin == inspect.OriginSet || v.Origin == inspect.OriginInherited || v.Origin == inspect.OriginFlag)
+}
+
+// ServerSide reports whether the broker runs the group protocol (KIP-848), so that
+// session timeout and heartbeat interval are the broker's.
+func (s *Subject) ServerSide() bool {
+	v, ok := s.values[keyProtocol]
+	return ok && strings.EqualFold(v.Text, "consumer")
+}
+
+// Polls reports whether the consumer leaves the group by itself when it is not
+// polled in time.
+func (s *Subject) Polls() bool {
+	if s.Config == nil {
+		_, ok := s.values[keyPoll]
+		return ok
+	}
+	return watchesPolls(s.Family, s.Version)
+}
+
+// Worker reports whether the subject is a Connect worker and not a consumer.
+func (s *Subject) Worker() bool { return s.Family == inspect.Connect }
+
+// DefaultOf is the default duration of a setting for this client; zero where there
+// is none.
+func (s *Subject) DefaultOf(key string) time.Duration {
+	d, ok := defaultOf(s.Family, s.Version, key)
+	if !ok {
+		return 0
+	}
+	var n int64
+	if _, err := fmt.Sscanf(d.Value, "%d", &n); err != nil {
+		return 0
+	}
+	return time.Duration(n) * time.Millisecond
+}
+
+// client is "java 3.7", "java 4.3 (assumed)".
+func (s *Subject) client() string {
+	v := s.Version
+	if v == "" {
+		v = newest[s.Family]
+	}
+	if s.Config == nil {
+		return string(s.Family)
+	}
+	if s.Assumed {
+		return fmt.Sprintf("%s %s (assumed)", s.Family, v)
+	}
+	return fmt.Sprintf("%s %s", s.Family, v)
+}
+
+// Finding starts a finding about the subject: group, name, confidence and place are
+// those of the values that it leans on.
+func (s *Subject) Finding(sev Severity, message string, leans ...Value) Finding {
+	f := Finding{Severity: sev, Confidence: inspect.High, Group: s.Group, Subject: s.Name, Message: message, Evidence: []string{}}
+	for _, v := range leans {
+		if f.Where == nil && v.Where != nil && v.Where.File != "" {
+			at := *v.Where
+			f.Where = &at
+		}
+		if v.Origin == inspect.OriginDefault {
+			f.Evidence = append(f.Evidence, s.aboutDefault(v))
+			if s.Assumed {
+				f.Confidence = inspect.Medium
+			}
+		}
+	}
+	if f.Where == nil && s.Config != nil {
+		f.Where = &inspect.Position{File: s.Config.Where.File}
+	}
+	if s.Config == nil && s.FamilySure == inspect.Low {
+		f.Confidence = inspect.Medium
+	}
+	return f
+}
+
+func (s *Subject) aboutDefault(v Value) string {
+	e := fmt.Sprintf("%s is not set: the default of %s counts (%s)", v.Spelled, s.client(), v.Source)
+	if s.Assumed {
+		e += "; name yours with --client NAME@VERSION"
+	}
+	return e
+}
+
+// Bound is a limit that a broker sets, with where it was read.
+type Bound struct {
+	D    time.Duration
+	From string
+}
+
+// SessionBounds are the broker's limits for the session timeout of classic members;
+// false where they were not read. Several brokers are met in the narrowest range.
+func (s *Subject) SessionBounds() (least, most Bound, ok bool) {
+	if l := s.Live; l != nil && l.Type != inspect.Consumer && l.Limits.SessionMin != nil && l.Limits.SessionMax != nil {
+		return Bound{l.Limits.SessionMin.Duration(), l.Limits.From}, Bound{l.Limits.SessionMax.Duration(), l.Limits.From}, true
+	}
+	for _, b := range s.Case.Brokers {
+		lo, okLo := brokerMillis(b, keyBrokerMin)
+		hi, okHi := brokerMillis(b, keyBrokerMax)
+		if !okLo || !okHi {
+			continue
+		}
+		from := fmt.Sprintf("broker %d", b.ID)
+		if !ok || lo > least.D {
+			least = Bound{lo, from}
+		}
+		if !ok || hi < most.D {
+			most = Bound{hi, from}
+		}
+		ok = true
+	}
+	return least, most, ok
+}
+
+// sessionCeiling is the most that a fix may set session.timeout.ms to.
+func (s *Subject) sessionCeiling() time.Duration {
+	if _, most, ok := s.SessionBounds(); ok {
+		return most.D
+	}
+	return defaultSessionMax
+}
+
+const (
+	keyBrokerMin = "group.min.session.timeout.ms"
+	keyBrokerMax = "group.max.session.timeout.ms"
+	// defaultSessionMax is group.max.session.timeout.ms since Kafka 2.3.
+	defaultSessionMax = 30 * time.Minute
+	// defaultSessionMin is group.min.session.timeout.ms since Kafka 0.9.
+	defaultSessionMin = 6 * time.Second
+)
+
+func brokerMillis(b inspect.Broker, key string) (time.Duration, bool) {
+	var n int64
+	if _, err := fmt.Sscanf(b.Config[key], "%d", &n); err != nil || n < 0 || n > int64(100*365*24*time.Hour/time.Millisecond) {
+		return 0, false
+	}
+	return time.Duration(n) * time.Millisecond, true
+}
+
+// Need is the longest time that the consumer's work takes between two polls.
+type Need struct {
+	D        time.Duration // zero: nothing long was seen or declared
+	Text     string        // "8m declared (--batch-time)"
+	Client   string        // who was seen to take it; "" where it was declared
+	Observed bool
+}
+
+// PollNeed works out the Need from what was declared and seen; false where nothing
+// could have told.
+func (s *Subject) PollNeed() (Need, bool) {
+	need, known := s.declaredNeed()
+	if s.Timeline != nil {
+		known = true
+		if seen := s.observedNeed(); seen.D > need.D {
+			need = seen
+		}
+	}
+	if seen, ok := s.loggedNeed(); ok {
+		known = true
+		if seen.D > need.D {
+			need = seen
+		}
+	}
+	return need, known
+}
+
+func (s *Subject) declaredNeed() (Need, bool) {
+	d := s.Case.Declared
+	var need Need
+	known := false
+	if b, ok := d.BatchTimes[s.Group]; ok && s.Group != "" {
+		need, known = Need{D: b.Duration(), Text: "the work between two polls takes " + span(b.Duration()) + " (declared for this group)"}, true
+	} else if d.BatchTime != nil {
+		need, known = Need{D: d.BatchTime.Duration(), Text: "the work between two polls takes " + span(d.BatchTime.Duration()) + " (--batch-time)"}, true
+	}
+	if d.RecordTime == nil {
+		return need, known
+	}
+	records, v, ok := s.Int(keyRecords)
+	if !ok || records < 1 {
+		records = 1
+	}
+	each := d.RecordTime.Duration()
+	total := each * time.Duration(records)
+	if each > 0 && total/each != time.Duration(records) {
+		total = 1<<63 - 1
+	}
+	if total > need.D {
+		need = Need{D: total, Text: fmt.Sprintf("one record takes %s (--record-time)", span(each))}
+		if ok {
+			need.Text = fmt.Sprintf("%s (%s) x %s (--record-time) = %s", count(int(records), "record"), v.Spelled, span(each), span(total))
+		}
+	}
+	return need, true
+}
+
+func (s *Subject) observedNeed() Need {
+	var need Need
+	for _, r := range s.Timeline.Rebalances {
+		if r.Stall == nil || r.Confidence == inspect.Low {
+			continue
+		}
+		if r.Cause != inspect.PollIntervalExceeded && r.Cause != inspect.RejoinTimedOut {
+			continue
+		}
+		for _, l := range r.Members.Left {
+			if l.Cause != r.Cause || !s.hasClient(l.ClientID, l.MemberID) {
+				continue
+			}
+			if d := r.Stall.Duration(); d > need.D {
+				need = Need{D: d, Client: l.ClientID, Observed: true,
+					Text: fmt.Sprintf("longest time between polls %s, seen at %s", span(d.Truncate(time.Second)), r.Time.UTC().Format("2006-01-02 15:04:05 UTC"))}
+			}
+		}
+	}
+	return need
+}
+
+func (s *Subject) loggedNeed() (Need, bool) {
+	var need Need
+	seen := false
+	limit, ok := s.Timed(keyPoll)
+	for _, e := range s.Case.LogEvents {
+		if !s.logsOf(e) {
+			continue
+		}
+		seen = true
+		if e.Kind != inspect.LogPollTimeout || e.Length == nil || !ok {
+			continue
+		}
+		if d := limit.D + e.Length.Duration(); d > need.D {
+			need = Need{D: d, Client: e.ClientID, Observed: true,
+				Text: fmt.Sprintf("at least %s between polls, logged in %s:%d", span(d), e.From.File, e.From.Line)}
+		}
+	}
+	return need, seen
+}
+
+// logsOf reports whether a log event is this subject's own.
+func (s *Subject) logsOf(e inspect.LogEvent) bool {
+	switch {
+	case e.Group == "" && e.ClientID == "":
+		return false
+	case e.Group != "" && s.Group != "" && e.Group != s.Group:
+		return false
+	case e.ClientID != "" && s.Config == nil:
+		return s.hasClient(e.ClientID, e.MemberID)
+	}
+	return true
+}
+
+func (s *Subject) hasClient(clientID, memberID string) bool {
+	if s.Config != nil {
+		return true
+	}
+	for _, m := range s.Members {
+		if m.ClientID == clientID || m.MemberID == memberID {
+			return true
+		}
+	}
+	for _, d := range s.Departed {
+		if d.ClientID == clientID || d.MemberID == memberID {
+			return true
+		}
+	}
+	return false
+}
+
+// LongestPause is the longest stop of the whole process that was declared or
+// logged; false where neither could have told.
+func (s *Subject) LongestPause() (time.Duration, string, bool) {
+	var most time.Duration
+	var text string
+	known := false
+	if p := s.Case.Declared.GCPause; p != nil {
+		most, text, known = p.Duration(), "a pause of "+span(p.Duration())+" was declared (--gc-pause)", true
+	}
+	for _, e := range s.Case.LogEvents {
+		if e.Kind != inspect.LogPause {
+			continue
+		}
+		known = true
+		if d := inspect.Or(e.Length, 0); d > most {
+			most, text = d, fmt.Sprintf("a pause of %s stands in %s:%d", span(d), e.From.File, e.From.Line)
+		}
+	}
+	return most, text, known
+}
+
+// fromFile makes the subject of one configuration.
+func fromFile(c *inspect.Case, i int) *Subject {
+	cfg := &c.Configs[i]
+	s := &Subject{Scope: PerClient, Group: cfg.Group, Family: cfg.Family, FamilySure: inspect.High, Version: cfg.Version,
+		Assumed: cfg.Assumed, Case: c, Config: cfg, values: map[string]Value{}, target: target{config: i, group: cfg.Group}}
+	if s.Family == "" {
+		s.Family, s.Assumed = inspect.Java, true
+	}
+	s.Name = cfg.Where.File
+	if cfg.Name != "" {
+		s.Name += " " + cfg.Name
+	}
+	if cfg.Profile != "" {
+		s.Name += " (profile " + cfg.Profile + ")"
+	}
+	for _, set := range cfg.Settings {
+		where := set.Where
+		v := Value{Key: set.Key, Spelled: set.Spelled, Text: set.Value, Origin: set.Origin, Where: &where}
+		if set.Millis != nil {
+			v.D, v.Timed = set.Millis.Duration(), true
+		}
+		s.values[set.Key] = v
+	}
+	s.addDefaults()
+	s.Live, s.Timeline = groupOf(c, cfg.Group), timelineOf(c, cfg.Group)
+	return s
+}
+
+// addDefaults fills in what the client takes for settings that are not set.
+func (s *Subject) addDefaults() {
+	keys := map[string]bool{}
+	for _, d := range defaults {
+		if d.Family == s.Family {
+			keys[d.Key] = true
+		}
+	}
+	for key := range keys {
+		if _, ok := s.values[key]; ok {
+			continue
+		}
+		d, ok := defaultOf(s.Family, s.Version, key)
+		if !ok {
+			continue
+		}
+		v := Value{Key: key, Spelled: s.spell(key), Text: d.Value, Origin: inspect.OriginDefault, Source: d.Source}
+		var n int64
+		if _, err := fmt.Sscanf(d.Value, "%d", &n); err == nil && strings.HasSuffix(key, ".ms") {
+			v.D, v.Timed = time.Duration(n)*time.Millisecond, true
+		}
+		s.values[key] = v
+	}
+	// aiokafka takes the session timeout where no rebalance timeout is given.
+	if _, ok := s.values[keyRebalance]; !ok && s.Family == inspect.AIOKafka {
+		if v, ok := s.values[keySession]; ok && v.Timed {
+			v.Key, v.Spelled, v.Origin, v.Where, v.Source = keyRebalance, s.spell(keyRebalance), inspect.OriginDefault, nil, "aiokafka: the session timeout"
+			s.values[keyRebalance] = v
+		}
+	}
+}
+
+// spell is the reader's own spelling of a setting.
+func (s *Subject) spell(key string) string {
+	if v, ok := s.values[key]; ok && v.Spelled != "" {
+		return v.Spelled
+	}
+	if s.Config != nil {
+		if sp, ok := s.Config.Spellings[key]; ok {
+			return sp
+		}
+	}
+	return Spell(s.Family, key)
+}
+
+// liveClients splits the members of a group by client library and settings, so that
+// a fleet of equal consumers is judged once.
+func liveClients(c *inspect.Case, g *inspect.Group) []*Subject {
+	byKey := map[string]*Subject{}
+	var order []string
+	get := func(key string, m inspect.Member) *Subject {
+		s, ok := byKey[key]
+		if !ok {
+			s = &Subject{Scope: PerClient, Group: g.ID, Family: m.Client.Family, FamilySure: m.Client.Confidence, Case: c,
+				Live: g, Timeline: timelineOf(c, g.ID), values: liveValues(g, m), target: target{config: -1, group: g.ID, clients: map[string]bool{}}}
+			if s.Family == "" {
+				s.Family = inspect.Unknown
+			}
+			byKey[key] = s
+			order = append(order, key)
+		}
+		return s
+	}
+	present := map[string]bool{}
+	for _, m := range g.Members {
+		present[m.ClientID+"\x00"+m.Host] = true
+		s := get(liveKey(m), m)
+		s.Members = append(s.Members, m)
+		s.target.clients[m.MemberID] = true
+	}
+	for _, d := range departures(timelineOf(c, g.ID)) {
+		if present[d.ClientID+"\x00"+d.Host] {
+			continue
+		}
+		m := inspect.Member{MemberID: d.MemberID, ClientID: d.ClientID, Host: d.Host, Client: d.Client, Protocol: g.Type, Session: d.Session, Rebalance: d.Rebalance}
+		s := get(liveKey(m), m)
+		s.Departed = append(s.Departed, d)
+		s.target.clients[d.MemberID] = true
+	}
+	out := make([]*Subject, 0, len(order))
+	for _, k := range order {
+		s := byKey[k]
+		s.Name = clientName(s)
+		s.addPollLimit()
+		out = append(out, s)
+	}
+	return out
+}
+
+func departures(t *inspect.Timeline) []inspect.Departure {
+	if t == nil {
+		return nil
+	}
+	var out []inspect.Departure
+	for _, r := range t.Rebalances {
+		out = append(out, r.Members.Left...)
+	}
+	return out
+}
+
+func liveKey(m inspect.Member) string {
+	return fmt.Sprintf("%s|%s|%v|%v|%v", m.Client.Family, m.Protocol, inspect.Or(m.Session, -1), inspect.Or(m.Rebalance, -1), inspect.Or(m.Heartbeat, -1))
+}
+
+func liveValues(g *inspect.Group, m inspect.Member) map[string]Value {
+	values := map[string]Value{}
+	put := func(key string, p *inspect.Millis) {
+		if p != nil {
+			values[key] = Value{Key: key, Spelled: Spell(m.Client.Family, key), D: p.Duration(), Timed: true, Text: ms(p.Duration()), Origin: OriginLive}
+		}
+	}
+	put(keySession, m.Session)
+	put(keyHeartbeat, m.Heartbeat)
+	if m.Client.Family.PollInterval() {
+		put(keyPoll, m.Rebalance)
+	} else {
+		put(keyRebalance, m.Rebalance)
+	}
+	protocol := m.Protocol
+	if protocol == inspect.UnknownType {
+		protocol = g.Type
+	}
+	if protocol == inspect.Classic || protocol == inspect.Consumer {
+		values[keyProtocol] = Value{Key: keyProtocol, Spelled: keyProtocol, Text: string(protocol), Origin: OriginLive}
+	}
+	if m.InstanceID != nil {
+		values[keyInstance] = Value{Key: keyInstance, Spelled: Spell(m.Client.Family, keyInstance), Text: *m.InstanceID, Origin: OriginLive}
+	}
+	return values
+}
+
+// addPollLimit takes the rebalance timeout of an unknown client for its
+// max.poll.interval.ms where its departures were of that kind.
+func (s *Subject) addPollLimit() {
+	v, ok := s.values[keyRebalance]
+	if !ok || s.Family != inspect.Unknown || s.Timeline == nil {
+		return
+	}
+	for _, r := range s.Timeline.Rebalances {
+		for _, l := range r.Members.Left {
+			if l.Cause == inspect.PollIntervalExceeded && s.hasClient(l.ClientID, l.MemberID) {
+				v.Key, v.Spelled = keyPoll, keyPoll
+				s.values[keyPoll] = v
+				delete(s.values, keyRebalance)
+				return
+			}
+		}
+	}
+}
+
+func clientName(s *Subject) string {
+	seen := map[string]bool{}
+	var names []string
+	add := func(id, member string) {
+		if id == "" {
+			id = member
+		}
+		if !seen[id] {
+			seen[id] = true
+			names = append(names, id)
+		}
+	}
+	for _, m := range s.Members {
+		add(m.ClientID, m.MemberID)
+	}
+	for _, d := range s.Departed {
+		add(d.ClientID, d.MemberID)
+	}
+	sort.Strings(names)
+	if len(names) == 1 {
+		return "client " + names[0]
+	}
+	return "clients " + list(names)
+}
+
+// groupSubject joins everything that is known of one group.
+func groupSubject(c *inspect.Case, id string, clients []*Subject) *Subject {
+	s := &Subject{Scope: PerGroup, Name: "group " + id, Group: id, Case: c, Live: groupOf(c, id), Timeline: timelineOf(c, id),
+		Clients: clients, values: map[string]Value{}, target: target{config: -1, group: id}, FamilySure: inspect.High}
+	if s.Live != nil {
+		s.Members = s.Live.Members
+	}
+	return s
+}
+
+func clusterSubject(c *inspect.Case) *Subject {
+	name := c.Cluster.Context
+	if name == "" {
+		name = c.Cluster.Bootstrap
+	}
+	return &Subject{Scope: PerCluster, Name: "cluster " + name, Case: c, values: map[string]Value{}, FamilySure: inspect.High,
+		target: target{config: -1, cluster: true}}
+}
+
+func groupOf(c *inspect.Case, id string) *inspect.Group {
+	if id == "" {
+		return nil
+	}
+	for i := range c.Groups {
+		if c.Groups[i].ID == id {
+			return &c.Groups[i]
+		}
+	}
+	return nil
+}
+
+func timelineOf(c *inspect.Case, id string) *inspect.Timeline {
+	if id == "" {
+		return nil
+	}
+	for i := range c.Timelines {
+		if c.Timelines[i].Group == id {
+			return &c.Timelines[i]
+		}
+	}
+	return nil
+}
