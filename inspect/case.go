@@ -78,6 +78,8 @@ const (
 	FactClientConfig Fact = "client_config" // configuration files
 	FactClientLog    Fact = "client_log"    // log files
 	FactDeclared     Fact = "declared"      // --batch-time, --record-time, --gc-pause
+	FactPollTime     Fact = "poll_time"     // longest time between two polls: declared, or seen in history or a log
+	FactPause        Fact = "pause"         // longest pause of the process: declared, or seen in a GC log
 )
 
 // Source says where a fact about a group was read, and when.

@@ -63,6 +63,9 @@ type ClientConfig struct {
 	Profile  string    `json:"profile,omitempty"`
 	Members  int       `json:"members,omitempty"` // members this configuration starts (listener concurrency, replicas); 0 unknown
 	Settings []Setting `json:"settings"`
+	// Spellings say how this file would spell settings that it does not have, with
+	// their path: canonical key to spelling. Keys left out are spelled as their client does.
+	Spellings map[string]string `json:"spellings,omitempty"`
 	// Problems are facts about the text itself: unknown and misplaced keys, duplicates.
 	Problems []ConfigProblem `json:"problems,omitempty"`
 }
