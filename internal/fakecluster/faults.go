@@ -1,0 +1,115 @@
+package fakecluster
+
+import (
+	"slices"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// DenyOffsetsRead answers TOPIC_AUTHORIZATION_FAILED to every Fetch of
+// __consumer_offsets, as to a principal with DESCRIBE only. undo allows it again.
+func (c *Cluster) DenyOffsetsRead() (undo func()) {
+	h := c.kf.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Topic: OffsetsTopic, Err: kerr.TopicAuthorizationFailed, Count: -1})
+	return h.Remove
+}
+
+// DenyGroup answers GROUP_AUTHORIZATION_FAILED to those who describe the group from
+// outside, and hides it from ListGroups, as a broker does without DESCRIBE on it.
+// Members stay. undo allows it again.
+func (c *Cluster) DenyGroup(group string) (undo func()) {
+	c.denyMu.Lock()
+	defer c.denyMu.Unlock()
+	c.deny[group] = kerr.GroupAuthorizationFailed
+	return func() {
+		c.denyMu.Lock()
+		defer c.denyMu.Unlock()
+		delete(c.deny, group)
+	}
+}
+
+// denied changes the answer to an outsider about a denied group; nil changes nothing.
+func (c *Cluster) denied(cn *conn, resp kmsg.Response) kmsg.Response {
+	c.denyMu.Lock()
+	defer c.denyMu.Unlock()
+	if len(c.deny) == 0 || cn.member {
+		return nil
+	}
+	changed := false
+	code := func(group string, at *int16) bool {
+		err := c.deny[group]
+		if err != nil {
+			*at, changed = err.Code, true
+		}
+		return err != nil
+	}
+	switch r := resp.(type) {
+	case *kmsg.DescribeGroupsResponse:
+		for i := range r.Groups {
+			if g := &r.Groups[i]; code(g.Group, &g.ErrorCode) {
+				*g = kmsg.DescribeGroupsResponseGroup{Group: g.Group, ErrorCode: g.ErrorCode}
+			}
+		}
+	case *kmsg.ConsumerGroupDescribeResponse:
+		for i := range r.Groups {
+			if g := &r.Groups[i]; code(g.Group, &g.ErrorCode) {
+				*g = kmsg.ConsumerGroupDescribeResponseGroup{Group: g.Group, ErrorCode: g.ErrorCode}
+			}
+		}
+	case *kmsg.OffsetFetchResponse:
+		for i := range r.Groups {
+			if g := &r.Groups[i]; code(g.Group, &g.ErrorCode) {
+				*g = kmsg.OffsetFetchResponseGroup{Group: g.Group, ErrorCode: g.ErrorCode}
+			}
+		}
+	case *kmsg.FindCoordinatorResponse:
+		for i := range r.Coordinators {
+			if k := &r.Coordinators[i]; code(k.Key, &k.ErrorCode) {
+				*k = kmsg.FindCoordinatorResponseCoordinator{Key: k.Key, ErrorCode: k.ErrorCode, NodeID: -1, Port: -1}
+			}
+		}
+	case *kmsg.ListGroupsResponse:
+		n := len(r.Groups)
+		r.Groups = slices.DeleteFunc(r.Groups, func(g kmsg.ListGroupsResponseGroup) bool { return c.deny[g.Group] != nil })
+		changed = len(r.Groups) != n
+	}
+	if !changed {
+		return nil
+	}
+	return resp
+}
+
+// Silence makes a broker accept connections and requests and answer none, as one
+// behind a dropped route or in a long pause. undo lets the answers out.
+func (c *Cluster) Silence(broker int32) (undo func(), err error) {
+	n, err := c.nw.byID(broker)
+	if err != nil {
+		return nil, err
+	}
+	n.gate.shut()
+	return n.gate.unshut, nil
+}
+
+// StopBroker kills a broker: its connections are cut and new ones refused.
+// Leadership and coordination stay with it until MoveCoordinator.
+func (c *Cluster) StopBroker(broker int32) error {
+	n, err := c.nw.byID(broker)
+	if err != nil {
+		return err
+	}
+	n.setDown()
+	return nil
+}
+
+// StartBroker starts a killed broker on its old address.
+func (c *Cluster) StartBroker(broker int32) error {
+	n, err := c.nw.byID(broker)
+	if err != nil {
+		return err
+	}
+	return n.setUp()
+}
+
+// Compact cleans the offsets topic now: of each key the last record stays.
+func (c *Cluster) Compact() { c.admin(c.kf.Compact) }
