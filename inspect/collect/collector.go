@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/offsetlog"
 )
 
 const (
@@ -41,8 +42,8 @@ type Options struct {
 	Parallel int
 	// Now is the clock of GeneratedAt and of the times of answers; time.Now if nil.
 	Now func() time.Time
-	// Log reads the last metadata records from the offsets topic; nil leaves
-	// timeouts and classic generations to what the group APIs give, with a Gap.
+	// Log reads the last metadata records from the offsets topic; an offsetlog.Scanner
+	// of the same client if nil.
 	Log LogReader
 	// Bootstrap and Context are shown as Case.Cluster's.
 	Bootstrap string
@@ -69,6 +70,9 @@ func New(cl *kgo.Client, opts Options) *Collector {
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now
+	}
+	if opts.Log == nil {
+		opts.Log = &offsetlog.Scanner{Client: cl, Patience: opts.PerBroker}
 	}
 	return &Collector{cl: cl, opts: opts, sem: make(chan struct{}, opts.Parallel)}
 }

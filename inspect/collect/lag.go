@@ -29,9 +29,10 @@ type shareStart struct {
 	lag    int64 // v1 (KIP-1226, Kafka 4.2); -1 unknown
 }
 
-// readLag fills Offsets and the lags of groups and members: committed offsets from
-// the coordinators, then the ends of the logs from the partitions' leaders.
-func (r *run) readLag(ctx context.Context) {
+// readLag reads committed offsets from the coordinators, then the ends of the logs
+// from the partitions' leaders. The function that it gives back fills Offsets and
+// the lags of groups and members.
+func (r *run) readLag(ctx context.Context) (apply func()) {
 	committed, shares := r.readCommits(ctx)
 	wanted := map[tp]bool{}
 	for id, d := range r.drafts {
@@ -49,11 +50,14 @@ func (r *run) readLag(ctx context.Context) {
 		}
 	}
 	ends := r.readEnds(ctx, wanted)
-	for id, d := range r.drafts {
-		if d.err == nil {
-			d.setLag(committed[id], shares[id], ends)
-			r.noteEnds(&d.group, ends)
-			setSource(&d.group, inspect.Source{Fact: inspect.FactLag, From: "coordinator and partition leaders", At: r.now()})
+	at := r.now()
+	return func() {
+		for id, d := range r.drafts {
+			if d.err == nil {
+				d.setLag(committed[id], shares[id], ends)
+				r.noteEnds(&d.group, ends)
+				setSource(&d.group, inspect.Source{Fact: inspect.FactLag, From: "coordinator and partition leaders", At: at})
+			}
 		}
 	}
 }

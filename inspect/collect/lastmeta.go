@@ -2,84 +2,158 @@ package collect
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
+
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/offsetlog"
 )
 
-// LogReader reads the last metadata records of groups from one partition of
-// __consumer_offsets: per group the newest GroupMetadata (type 2) for classic
-// groups, and per member the newest member record (types 5, 10 and 19) that has no
-// tombstone after it. It reads by assignment, without joining a group. Groups of
-// which nothing is left in the log are missing from the answer.
+// LogReader finds the newest metadata records of groups in the offsets topic, by
+// reading its partitions backwards without joining a group: offsetlog.Scanner.
 type LogReader interface {
-	LatestMetadata(ctx context.Context, partition int32, groups []string) ([]inspect.Record, error)
+	LatestMetadata(ctx context.Context, req offsetlog.LatestRequest) (*offsetlog.Latest, error)
 }
 
 // logTime is how long the search for last metadata records may take: the log is
 // read backwards from its end, and a group that has been quiet for long is far back.
-const logTime = 10 * time.Second
+const logTime = 5 * time.Second
 
-// readLog adds what only the log knows: a classic group's generation, leader and
-// members' timeouts, and the rebalance timeouts of KIP-848 members.
-func (r *run) readLog(ctx context.Context) {
-	byPartition := map[int32][]string{}
-	for id, d := range r.drafts {
-		if d.err == nil && len(d.group.Members) > 0 && d.group.Type != inspect.Share {
-			byPartition[d.group.Partition] = append(byPartition[d.group.Partition], id)
-		}
-		if d.err == nil && len(d.group.Members) == 0 && d.group.Type == inspect.Classic && d.group.ProtocolType != "" {
-			byPartition[d.group.Partition] = append(byPartition[d.group.Partition], id) // the generation
-		}
-	}
-	n := need{fact: inspect.FactTimeouts, what: "session and rebalance timeouts, exact generation and leader",
-		acl: "READ on Topic " + OffsetsTopicName}
-	var partitions []int32
-	for p, groups := range byPartition {
-		if p < 0 || r.opts.Log == nil {
-			for _, g := range groups {
-				r.gap(n.gap(g, r.logless()))
-			}
+// readLog reads what only the log knows: a classic group's generation, leader and
+// members' timeouts, and the rebalance timeouts of KIP-848 members. The drafts are
+// changed by the function that it gives back.
+func (r *run) readLog(ctx context.Context) (apply func()) {
+	req := offsetlog.LatestRequest{Groups: map[int32][]string{}, Parallel: r.opts.Parallel / 2}
+	wanted := r.inLog()
+	for _, id := range wanted {
+		p := r.drafts[id].group.Partition
+		if p < 0 {
+			r.gap(r.logNeed(id).gap(id, r.m.OffsetsErr))
 			continue
 		}
-		partitions = append(partitions, p)
+		req.Groups[p] = append(req.Groups[p], id)
 	}
-	ctx, cancel := context.WithTimeout(ctx, logTime)
+	if len(req.Groups) == 0 {
+		return func() {}
+	}
+	found := map[string][]inspect.Record{} // as of the last window that was read whole
+	req.Done = func(group string, records []inspect.Record) bool {
+		found[group] = records
+		return r.enough(group, records)
+	}
+	limited, cancel := context.WithTimeout(ctx, logTime)
 	defer cancel()
-	each(partitions, func(p int32) {
-		records, err := r.logRead(ctx, p, byPartition[p])
-		if err != nil {
-			for _, g := range byPartition[p] {
-				r.gap(n.gap(g, err))
+	latest, err := r.opts.Log.LatestMetadata(limited, req)
+	if latest != nil {
+		maps.Copy(found, latest.Records)
+	}
+	return func() {
+		for p, groups := range req.Groups {
+			for _, id := range groups {
+				for i := range found[id] {
+					r.drafts[id].apply(&found[id][i])
+				}
+				r.noteLog(id, p, found[id], partitionFailure(err, p))
 			}
 		}
-		r.applyRecords(records)
-		if err == nil {
-			r.noteUnrecorded(p, byPartition[p])
-		}
-	})
+	}
 }
 
-// noteUnrecorded makes a Gap of each classic group whose present members are not
-// (all) in a record: a rebalance is under way, or the record was not found.
-func (r *run) noteUnrecorded(p int32, groups []string) {
-	for _, id := range groups {
-		d := r.drafts[id]
-		if d.group.Type != inspect.Classic || len(d.group.Members) == 0 {
-			continue
+// inLog are the groups of which the log knows more than their coordinator tells:
+// those with members, and the generation of classic groups without.
+func (r *run) inLog() []string {
+	var out []string
+	for id, d := range r.drafts {
+		g := &d.group
+		switch {
+		case d.err != nil || g.Type == inspect.Share:
+		case len(g.Members) > 0, g.Type == inspect.Classic && g.ProtocolType != "":
+			out = append(out, id)
 		}
-		missing := 0
-		for i := range d.group.Members {
-			if d.group.Members[i].Session == nil {
-				missing++
+	}
+	slices.Sort(out)
+	return out
+}
+
+// enough reports whether the records say all that is wanted of the group: for a
+// classic one its newest GroupMetadata, else who each present member is.
+func (r *run) enough(group string, records []inspect.Record) bool {
+	g := &r.drafts[group].group
+	known := map[string]bool{}
+	for i := range records {
+		if records[i].Type == inspect.RecGroupMetadata {
+			return true
+		}
+		if records[i].MemberOf != nil {
+			known[records[i].Member] = true
+		}
+	}
+	return g.Type != inspect.Classic && !slices.ContainsFunc(g.Members, func(m inspect.Member) bool { return !known[m.MemberID] })
+}
+
+// logNeed says what a group lacks without the log.
+func (r *run) logNeed(group string) need {
+	n := need{fact: inspect.FactTimeouts, what: "session and rebalance timeouts, generation, leader", acl: "READ on Topic " + OffsetsTopicName}
+	if r.drafts[group].group.Type != inspect.Classic {
+		n.what = "rebalance timeouts"
+	}
+	if errors.Is(r.m.OffsetsErr, kerr.TopicAuthorizationFailed) {
+		n.acl = "DESCRIBE and READ on Topic " + OffsetsTopicName
+	}
+	return n
+}
+
+// partitionFailure is what err, of a scan of many partitions, says of one; nil for
+// nothing.
+func partitionFailure(err error, partition int32) error {
+	if err == nil {
+		return nil
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			if f := partitionFailure(e, partition); f != nil {
+				return f
 			}
 		}
-		if missing > 0 {
-			r.gap(inspect.Gap{Group: id, Fact: inspect.FactTimeouts, What: "session and rebalance timeouts",
-				Why: fmt.Sprintf("%d of %d members are in no record of %s-%d: they joined in a rebalance that is not finished, or the record is gone",
-					missing, len(d.group.Members), OffsetsTopicName, p)})
+		return nil
+	}
+	var pe *offsetlog.PartitionError
+	if errors.As(err, &pe) {
+		if pe.Partition == partition {
+			return pe.Err
 		}
+		return nil
+	}
+	return err
+}
+
+// noteLog makes a Gap of what the log did not tell about a group.
+func (r *run) noteLog(id string, p int32, records []inspect.Record, err error) {
+	g := &r.drafts[id].group
+	missing := 0
+	for i := range g.Members {
+		if g.Members[i].Rebalance == nil {
+			missing++
+		}
+	}
+	n := r.logNeed(id)
+	where := fmt.Sprintf("%s-%d", OffsetsTopicName, p)
+	switch {
+	case missing == 0 && len(records) > 0:
+	case errors.Is(err, context.DeadlineExceeded):
+		r.gap(inspect.Gap{Group: id, Fact: n.fact, What: n.what, Why: "no record of the group among those that were read from the end of " + where + " within " + logTime.String()})
+	case err != nil:
+		r.gap(n.gap(id, err))
+	case len(records) == 0 && len(g.Members) > 0:
+		r.gap(inspect.Gap{Group: id, Fact: n.fact, What: n.what, Why: "no record of the group is left in " + where})
+	case missing > 0:
+		r.gap(inspect.Gap{Group: id, Fact: n.fact, What: "session and rebalance timeouts",
+			Why: fmt.Sprintf("%d of %d members are in no record of %s yet: their rebalance is not finished", missing, len(g.Members), where)})
 	}
 }
 
@@ -95,51 +169,6 @@ func setSource(g *inspect.Group, s inspect.Source) {
 		}
 	}
 	g.Sources = append(g.Sources, s)
-}
-
-// logRead takes one place among the requests under way for the whole read.
-func (r *run) logRead(ctx context.Context, p int32, groups []string) ([]inspect.Record, error) {
-	select {
-	case r.sem <- struct{}{}:
-		defer func() { <-r.sem }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	return r.opts.Log.LatestMetadata(ctx, p, groups)
-}
-
-// logless is why the log cannot be read at all.
-func (r *run) logless() error {
-	if r.m.OffsetsErr != nil {
-		return r.m.OffsetsErr
-	}
-	return errNoLog
-}
-
-// errNoLog says that the caller gave no reader.
-var errNoLog = errNotRead("the offsets topic was not read")
-
-// errNotRead is a constant error text.
-type errNotRead string
-
-// Error is the text.
-func (e errNotRead) Error() string { return string(e) }
-
-// applyRecords adds records to the drafts of their groups.
-func (r *run) applyRecords(records []inspect.Record) {
-	byGroup := map[string][]*inspect.Record{}
-	for i := range records {
-		byGroup[records[i].Group] = append(byGroup[records[i].Group], &records[i])
-	}
-	for id, recs := range byGroup {
-		d, ok := r.drafts[id]
-		if !ok || d.err != nil {
-			continue
-		}
-		for _, rec := range recs {
-			d.apply(rec)
-		}
-	}
 }
 
 // apply adds one record to the group.

@@ -18,15 +18,16 @@ import (
 	"github.com/kgdiag/kgdiag/inspect"
 )
 
-// enrich adds to the drafts what is wanted besides state and members. The parts do
-// not depend on each other, except that configurations need no log.
+// enrich adds to the drafts what is wanted besides state and members. The parts are
+// read at once and applied one after another.
 func (r *run) enrich(ctx context.Context, want Want) {
 	var wg sync.WaitGroup
+	applyLog, applyLag := func() {}, func() {}
 	if want.Log {
-		wg.Go(func() { r.readLog(ctx) })
+		wg.Go(func() { applyLog = r.readLog(ctx) })
 	}
 	if want.Lag {
-		wg.Go(func() { r.readLag(ctx) })
+		wg.Go(func() { applyLag = r.readLag(ctx) })
 	}
 	if want.Topics {
 		wg.Go(func() { r.readTopics(ctx) })
@@ -42,6 +43,8 @@ func (r *run) enrich(ctx context.Context, want Want) {
 	if want.Limits {
 		r.applyLimits(groups)
 	}
+	applyLag()
+	applyLog()
 }
 
 // brokerKeys reports whether a broker setting concerns groups.
