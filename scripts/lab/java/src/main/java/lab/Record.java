@@ -424,7 +424,7 @@ public final class Record {
 
     // ---- the dump -----------------------------------------------------------------------------------------------
 
-    /** Prints partition, offset, timestamp, key type, key and value (hex; empty for a tombstone), aborted records included. */
+    /** Prints partition, offset, timestamp, key type, key and value (hex, or TOMBSTONE), aborted records included. */
     private void dump(String title) {
         Properties p = new Properties();
         p.setProperty("bootstrap.servers", bootstrap);
@@ -447,7 +447,7 @@ public final class Record {
         System.out.println("# partition\toffset\ttimestamp_ms\tkey_type\tkey_hex\tvalue_hex (" + title + ")");
         for (ConsumerRecord<byte[], byte[]> r : records) {
             System.out.println(r.partition() + "\t" + r.offset() + "\t" + r.timestamp() + "\t" + ByteBuffer.wrap(r.key()).getShort()
-                + "\t" + hex.formatHex(r.key()) + "\t" + (r.value() == null ? "" : hex.formatHex(r.value())));
+                + "\t" + hex.formatHex(r.key()) + "\t" + (r.value() == null ? "TOMBSTONE" : hex.formatHex(r.value())));
         }
         Map<Short, Long> types = records.stream().collect(Collectors.groupingBy(r -> ByteBuffer.wrap(r.key()).getShort(), Collectors.counting()));
         System.err.println(records.size() + " records; types " + new TreeSet<>(types.keySet()).stream()
