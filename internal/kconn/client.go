@@ -1,0 +1,90 @@
+package kconn
+
+import (
+	"strings"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kversion"
+)
+
+// ReadOnlyKeys are the request kinds that kgdiag's client knows. Everything else,
+// above all everything that writes, is refused by the client before it is sent.
+// FindCoordinator is among them and creates its topic where that is missing:
+// callers ask it only after Metadata has shown the topic.
+var ReadOnlyKeys = map[int16]string{
+	1:  "Fetch",
+	2:  "ListOffsets",
+	3:  "Metadata",
+	9:  "OffsetFetch",
+	10: "FindCoordinator",
+	15: "DescribeGroups",
+	16: "ListGroups",
+	17: "SaslHandshake",
+	18: "ApiVersions",
+	23: "OffsetForLeaderEpoch",
+	29: "DescribeAcls",
+	32: "DescribeConfigs",
+	36: "SaslAuthenticate",
+	60: "DescribeCluster",
+	69: "ConsumerGroupDescribe",
+	75: "DescribeTopicPartitions",
+	77: "ShareGroupDescribe",
+	89: "StreamsGroupDescribe",
+	90: "DescribeShareGroupOffsets",
+}
+
+// readOnlyVersions is the newest stable version of each of ReadOnlyKeys.
+func (c Config) readOnlyVersions() *kversion.Versions {
+	stable, out := kversion.Stable(), new(kversion.Versions)
+	for key := range ReadOnlyKeys {
+		if v, ok := stable.LookupMaxKeyVersion(key); ok {
+			out.SetMaxKeyVersion(key, v)
+		}
+	}
+	if c.brokers.all != "" {
+		// From v5 on the client names the broker that it expects (KIP-1242), and
+		// one address for all of them would be refused as misrouted.
+		out.SetMaxKeyVersion(18, 4)
+	}
+	return out
+}
+
+// Options are the options of a client for this connection, for callers that
+// consume partitions and so need a client of their own; they end with extra, and
+// then with what keeps the client read-only.
+func (c Config) Options(extra ...kgo.Opt) []kgo.Opt {
+	return c.options(newDialer(c), extra...)
+}
+
+func (c Config) options(d *dialer, extra ...kgo.Opt) []kgo.Opt {
+	opts := []kgo.Opt{
+		kgo.SeedBrokers(c.seeds...),
+		kgo.ClientID("kgdiag/" + firstOf(c.version, "dev")),
+		kgo.SoftwareNameAndVersion("kgdiag", softwareVersion(c.version)),
+		kgo.Dialer(d.dial),
+		kgo.RetryTimeout(c.timeout),
+		kgo.RequestTimeoutOverhead(max(c.timeout/3, 100*time.Millisecond)),
+		kgo.DisableClientMetrics(), // telemetry would be a write
+	}
+	if c.sasl != nil {
+		opts = append(opts, kgo.SASL(c.sasl...))
+	}
+	if c.debug != nil {
+		opts = append(opts, kgo.WithLogger(kgo.BasicLogger(c.debug, kgo.LogLevelDebug, nil)))
+	}
+	opts = append(opts, extra...)
+	return append(opts, kgo.MaxVersions(c.readOnlyVersions()))
+}
+
+// softwareVersion keeps what brokers accept in ApiVersions (KIP-511): letters,
+// digits, dots and hyphens, neither first nor last.
+func softwareVersion(v string) string {
+	v = strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '.' {
+			return c
+		}
+		return '-'
+	}, v)
+	return firstOf(strings.Trim(v, ".-"), "dev")
+}

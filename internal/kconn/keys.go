@@ -1,0 +1,188 @@
+package kconn
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// A key that has to do with connecting. Keys that Kafka clients know and that
+// do not concern connecting are in known_keys.txt and are passed over in silence.
+type keyInfo struct {
+	canonical string // the key that the rest of the package asks for
+	secret    bool   // never shown; a warning when it stands on the command line
+	instead   string // what to use instead of a key that kgdiag does not act upon
+}
+
+// The keys of kgdiag itself: no Kafka client knows them.
+const (
+	keyProxy = "proxy.url" // socks5://[user:password@]host:port
+)
+
+var connecting = map[string]keyInfo{
+	"bootstrap.servers":    {},
+	"metadata.broker.list": {canonical: "bootstrap.servers"},
+	"client.dns.lookup":    {},
+	"security.protocol":    {},
+	keyProxy:               {secret: true},
+
+	"broker.address.family":                 {},
+	"ssl.endpoint.identification.algorithm": {},
+	"enable.ssl.certificate.verification":   {},
+	"ssl.enabled.protocols":                 {},
+	"ssl.protocol":                          {},
+	"ssl.cipher.suites":                     {},
+
+	"ssl.truststore.location":     {},
+	"ssl.truststore.type":         {},
+	"ssl.truststore.password":     {secret: true},
+	"ssl.truststore.certificates": {},
+	"ssl.ca.location":             {},
+	"ssl.ca.pem":                  {canonical: "ssl.truststore.certificates"},
+
+	"ssl.keystore.location":          {},
+	"ssl.keystore.type":              {},
+	"ssl.keystore.password":          {secret: true},
+	"ssl.keystore.key":               {secret: true},
+	"ssl.keystore.certificate.chain": {},
+	"ssl.key.password":               {secret: true},
+	"ssl.key.pem":                    {canonical: "ssl.keystore.key", secret: true},
+	"ssl.certificate.pem":            {canonical: "ssl.keystore.certificate.chain"},
+	"ssl.key.location":               {},
+	"ssl.certificate.location":       {},
+
+	"sasl.mechanism":                     {},
+	"sasl.mechanisms":                    {canonical: "sasl.mechanism"},
+	"sasl.jaas.config":                   {secret: true},
+	"sasl.username":                      {},
+	"sasl.password":                      {secret: true},
+	"sasl.login.callback.handler.class":  {},
+	"sasl.client.callback.handler.class": {},
+
+	"sasl.kerberos.service.name": {},
+	"sasl.kerberos.keytab":       {},
+	"sasl.kerberos.principal":    {},
+
+	"sasl.oauthbearer.token.endpoint.url":               {},
+	"sasl.oauthbearer.client.credentials.client.id":     {},
+	"sasl.oauthbearer.client.credentials.client.secret": {secret: true},
+	"sasl.oauthbearer.client.id":                        {canonical: "sasl.oauthbearer.client.credentials.client.id"},
+	"sasl.oauthbearer.client.secret":                    {canonical: "sasl.oauthbearer.client.credentials.client.secret", secret: true},
+	"sasl.oauthbearer.scope":                            {},
+	"sasl.oauthbearer.extensions":                       {},
+	"sasl.oauthbearer.method":                           {},
+	"sasl.oauthbearer.config":                           {secret: true},
+	"sasl.oauthbearer.header.urlencode":                 {},
+	"enable.sasl.oauthbearer.unsecure.jwt":              {},
+	"https.ca.location":                                 {},
+	"https.ca.pem":                                      {},
+
+	"bootstrap.controllers":                         {instead: "bootstrap.servers: groups are known to brokers, not to controllers"},
+	"ssl.ca.certificate.stores":                     {instead: "ssl.ca.location with a PEM file (export the CA from the Windows store)"},
+	"ssl.crl.location":                              {instead: "nothing: certificates are checked against the CA and the clock, not against revocation lists"},
+	"ssl.engine.factory.class":                      {instead: "ssl.keystore.location and ssl.truststore.location (JKS, PKCS12 or PEM)"},
+	"ssl.engine.location":                           {instead: "ssl.key.location with a key in a file"},
+	"ssl.engine.id":                                 {instead: "ssl.key.location with a key in a file"},
+	"ssl.providers":                                 {instead: "nothing: PKCS12 files of the legacy algorithms are read as they are"},
+	"security.providers":                            {instead: "nothing: the JVM's security providers have no counterpart here"},
+	"sasl.login.class":                              {instead: "sasl.jaas.config with one of Kafka's own login modules"},
+	"sasl.oauthbearer.jwt.retriever.class":          {instead: "sasl.oauthbearer.token.endpoint.url (https://…, or file:///… for a token in a file)"},
+	"sasl.oauthbearer.assertion.file":               {instead: "sasl.oauthbearer.token.endpoint.url=file:///… with a token fetched beforehand"},
+	"sasl.oauthbearer.assertion.algorithm":          {instead: "sasl.oauthbearer.token.endpoint.url=file:///… with a token fetched beforehand"},
+	"sasl.oauthbearer.grant.type":                   {instead: "client_credentials, the one grant that kgdiag asks for"},
+	"sasl.oauthbearer.metadata.authentication.type": {instead: "sasl.oauthbearer.token.endpoint.url=file:///… with a token fetched beforehand"},
+}
+
+//go:embed known_keys.txt
+var knownKeysText string
+
+// knownKeys are the property names of kafka-clients 4.1.1 (consumer, producer,
+// admin) and librdkafka 2.12.
+var knownKeys = sync.OnceValue(func() map[string]bool {
+	m := make(map[string]bool)
+	for _, k := range strings.Fields(knownKeysText) {
+		m[k] = true
+	}
+	return m
+})
+
+// Keys that live beside Kafka's in the files of neighbours: Schema Registry,
+// Confluent's interceptors, Connect and Streams overrides, config providers.
+var foreignPrefixes = []string{
+	"schema.registry.", "basic.auth.", "bearer.auth.", "confluent.", "config.providers", "producer.", "consumer.", "admin.",
+	"key.", "value.", "topic.", "metrics.", "auto.", "json.", "avro.", "internal.", "listener.", "spring.",
+}
+
+func known(key string) bool {
+	if knownKeys()[key] {
+		return true
+	}
+	return slices.ContainsFunc(foreignPrefixes, func(p string) bool { return strings.HasPrefix(key, p) })
+}
+
+// lookupKey finds what a key means. A key that ends in .file names a file with
+// the value of a secret key.
+func lookupKey(key string) (info keyInfo, canonical string, fromFile, ok bool) {
+	if info, ok = connecting[key]; ok {
+		if info.canonical == "" {
+			info.canonical = key
+		}
+		return info, info.canonical, false, true
+	}
+	base, cut := strings.CutSuffix(key, ".file")
+	if info, ok = connecting[base]; cut && ok && info.secret {
+		if info.canonical == "" {
+			info.canonical = base
+		}
+		return info, info.canonical, true, true
+	}
+	return keyInfo{}, "", false, false
+}
+
+// nearest is the known key closest to a mistyped one, or "" where none is close:
+// at most a third of the letters may differ.
+func nearest(key string) string {
+	norm := func(s string) string { return strings.NewReplacer("_", ".", "-", ".").Replace(strings.ToLower(s)) }
+	best, dist := "", len(key)/3+1
+	for _, k := range slices.Concat(slices.Sorted(keysOf(connecting)), slices.Sorted(keysOf(knownKeys()))) {
+		if d := editDistance(norm(key), k); d < dist {
+			best, dist = k, d
+		}
+	}
+	return best
+}
+
+func keysOf[V any](m map[string]V) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+// editDistance is Levenshtein's, with a swap of neighbours counted as one.
+func editDistance(a, b string) int {
+	two, one := make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range one {
+		one[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row := make([]int, len(b)+1)
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			row[j] = min(one[j]+1, row[j-1]+1, one[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], two[j-2]+1)
+			}
+		}
+		two, one = one, row
+	}
+	return one[len(b)]
+}

@@ -1,0 +1,168 @@
+package kconn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	xproxy "golang.org/x/net/proxy"
+)
+
+// brokerMap says where to dial instead of the addresses that brokers advertise.
+type brokerMap struct {
+	all  string            // one address for every broker, and for the bootstrap address
+	byID map[int32]string  // by node id
+	addr map[string]string // by advertised host:port, or host
+}
+
+func (m brokerMap) empty() bool { return m.all == "" && len(m.byID) == 0 && len(m.addr) == 0 }
+
+// parseBrokerMap reads ID=HOST:PORT,… ; a HOST or HOST:PORT may stand for an ID, for
+// a bootstrap address that does not resolve; a single HOST:PORT stands for all.
+func parseBrokerMap(s string) (brokerMap, error) {
+	m := brokerMap{byID: make(map[int32]string), addr: make(map[string]string)}
+	for _, part := range strings.Split(s, ",") {
+		part = strings.TrimSpace(part)
+		if part == "" {
+			continue
+		}
+		from, to, ok := strings.Cut(part, "=")
+		if !ok {
+			from, to = "", from
+		}
+		host, port, err := net.SplitHostPort(strings.TrimSpace(to))
+		if n, perr := strconv.ParseUint(port, 10, 16); err != nil || perr != nil || n == 0 {
+			return brokerMap{}, fmt.Errorf("%q: HOST:PORT is expected", to)
+		}
+		if host == "" {
+			host = "localhost"
+		}
+		target := net.JoinHostPort(host, port)
+		from = strings.TrimSpace(from)
+		id, idErr := strconv.ParseInt(from, 10, 32)
+		switch {
+		case !ok && m.all == "":
+			m.all = target
+		case !ok:
+			return brokerMap{}, errors.New("two addresses for all brokers; ID=HOST:PORT names one")
+		case idErr == nil && id >= 0:
+			if _, twice := m.byID[int32(id)]; twice {
+				return brokerMap{}, fmt.Errorf("broker %d stands twice", id)
+			}
+			m.byID[int32(id)] = target
+		case from == "" || idErr == nil:
+			return brokerMap{}, fmt.Errorf("%q: the id of a broker is expected before the =", part)
+		default:
+			m.addr[from] = target
+		}
+	}
+	return m, nil
+}
+
+// target is the address to dial for an advertised one; id is -1 where it is not
+// known (a bootstrap address).
+func (m brokerMap) target(addr string, id int32) string {
+	if t, ok := m.byID[id]; ok {
+		return t
+	}
+	if t, ok := m.addr[addr]; ok {
+		return t
+	}
+	if host, _, err := net.SplitHostPort(addr); err == nil {
+		if t, ok := m.addr[host]; ok {
+			return t
+		}
+	}
+	if m.all != "" {
+		return m.all
+	}
+	return addr
+}
+
+// proxy is a SOCKS5 server on the way.
+type proxy struct {
+	addr string
+	auth *xproxy.Auth
+}
+
+// network reads what concerns the way to the brokers.
+func (r *resolver) network(c *Config) error {
+	flag, from := r.opt.BrokerMap, "--broker-map"
+	if flag == "" {
+		flag, from = r.getenv("KGDIAG_BROKER_MAP"), "KGDIAG_BROKER_MAP"
+	}
+	var err error
+	if c.brokers, err = parseBrokerMap(flag); err != nil {
+		return usagef("--broker-map 1=localhost:19091,2=localhost:19092", "%s: %w", from, err)
+	}
+	if s := r.settings["broker.address.family"]; s.value != "" && !slices.Contains([]string{"any", "v4", "v6"}, s.value) {
+		return usagef("any, v4 or v6", "%s: %q is no address family", s.where(), s.value)
+	}
+	s := r.settings["client.dns.lookup"]
+	switch s.value {
+	case "", "use_all_dns_ips", "resolve_canonical_bootstrap_servers_only":
+	case "default":
+		r.warn("%s=default: Kafka 4 clients refuse this value; use_all_dns_ips is meant and taken", s.where())
+	default:
+		return usagef("use_all_dns_ips or resolve_canonical_bootstrap_servers_only", "%s: %q is no way to look up names", s.where(), s.value)
+	}
+	return r.socks(c)
+}
+
+func (r *resolver) socks(c *Config) error {
+	s := r.settings[keyProxy]
+	if s.value == "" {
+		return nil
+	}
+	u, err := url.Parse(strings.TrimSpace(s.value))
+	const hint = "proxy.url=socks5://[USER:PASSWORD@]HOST:PORT"
+	if err != nil {
+		return usagef(hint, "%s: not a URL", s.where()) // the error would quote the password
+	}
+	if u.Scheme != "socks5" && u.Scheme != "socks5h" {
+		return usagef(hint, "%s: %q is not spoken, SOCKS5 is", s.where(), u.Scheme)
+	}
+	if u.Hostname() == "" {
+		return usagef(hint, "%s: the host is missing", s.where())
+	}
+	port := u.Port()
+	if port == "" {
+		port = "1080"
+	}
+	c.proxy = &proxy{addr: net.JoinHostPort(u.Hostname(), port)}
+	if u.User != nil {
+		pass, _ := u.User.Password()
+		c.proxy.auth = &xproxy.Auth{User: u.User.Username(), Password: pass}
+	}
+	return nil
+}
+
+// canonicalSeeds replaces each bootstrap name by the names of all its addresses,
+// as resolve_canonical_bootstrap_servers_only has it (Kerberos needs names).
+func canonicalSeeds(ctx context.Context, seeds []string) []string {
+	var out []string
+	for _, s := range seeds {
+		host, port, err := net.SplitHostPort(s)
+		if err != nil {
+			continue
+		}
+		ips, err := net.DefaultResolver.LookupHost(ctx, host)
+		if err != nil {
+			out = append(out, s) // the dial will say what is wrong with it
+			continue
+		}
+		for _, ip := range ips {
+			name := ip
+			if names, err := net.DefaultResolver.LookupAddr(ctx, ip); err == nil && len(names) > 0 {
+				name = strings.TrimSuffix(names[0], ".")
+			}
+			out = append(out, net.JoinHostPort(name, port))
+		}
+	}
+	return slices.Compact(out)
+}

@@ -1,0 +1,66 @@
+package kconn
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+)
+
+// saslError explains what a broker said to our authentication.
+func (d *dialer) saslError(ctx context.Context, e *Error, err error) bool {
+	switch {
+	case errors.Is(err, kerr.UnsupportedSaslMechanism):
+		d.mechanismMissing(e, d.probe(ctx, d.targetOf(e.Addr)))
+	case errors.Is(err, kerr.IllegalSaslState):
+		e.Kind, e.msg = KindSASLUnexpected, "this listener asks for no user, and "+d.c.Mechanism+" is set"
+		e.hint = "-X security.protocol=" + strings.Replace(strings.TrimPrefix(d.c.Protocol, "SASL_"), "SASL_", "", 1)
+	case errors.Is(err, kerr.SaslAuthenticationFailed):
+		detail := ""
+		if i := strings.Index(err.Error(), ": "); i >= 0 {
+			detail = strings.TrimSpace(err.Error()[i+2:])
+		}
+		e.Kind, e.msg, e.hint = d.refused(detail)
+	default:
+		return false
+	}
+	return true
+}
+
+func (d *dialer) mechanismMissing(e *Error, l listener) {
+	e.Kind, e.msg = KindMechanism, "the listener does not offer "+d.c.Mechanism
+	if len(l.mechanisms) > 0 {
+		e.msg += ", but " + strings.Join(l.mechanisms, ", ")
+		e.hint = "-X sasl.mechanism=" + l.mechanisms[0]
+	}
+}
+
+// refused is a broker's no to user and password, or token; detail is what it said.
+func (d *dialer) refused(detail string) (Kind, string, string) {
+	msg := "authentication of " + d.c.Mechanism
+	if d.c.User != "" {
+		msg += " user " + d.c.User
+	}
+	msg += " failed"
+	if detail != "" && len(detail) < 300 {
+		msg += ": " + strings.TrimSuffix(detail, ".")
+	}
+	switch d.c.Mechanism {
+	case mechPlain, mechScram256, mechScram512:
+		hint := "wrong user or password (" + d.passwordOrigin() + ")"
+		if d.c.Mechanism != mechPlain {
+			hint += "; SCRAM-SHA-256 and SCRAM-SHA-512 passwords are set separately (kafka-configs --describe --entity-type users)"
+		}
+		return KindCredentials, msg, hint
+	}
+	return KindCredentials, msg, "the token is expired, or not for this cluster; the broker's log says which"
+}
+
+// passwordOrigin names the place of the password that was used, not the password.
+func (d *dialer) passwordOrigin() string {
+	if k := d.c.settings.higher("sasl.jaas.config", "sasl.password"); k != "" {
+		return d.c.settings[k].where()
+	}
+	return "typed in"
+}
