@@ -1,10 +1,75 @@
 package cmd
 
-// configured says which cluster the environment and the default context name, for
-// the bare command; it asks no network.
-func (a *app) configured() string {
-	if b := a.getenv("KAFKA_BOOTSTRAP_SERVERS"); b != "" {
-		return "cluster: " + b + " (from KAFKA_BOOTSTRAP_SERVERS)"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/kgdiag/kgdiag/internal/kconn"
+)
+
+// connectOptions are the flags of connecting as internal/kconn weighs them.
+func (a *app) connectOptions() (kconn.Options, error) {
+	timeout, err := a.timeout()
+	if err != nil {
+		return kconn.Options{}, err
 	}
-	return "no cluster is configured: add -b HOST:PORT, or --command-config FILE"
+	o := kconn.Options{
+		Bootstrap: strings.Join(a.flags.bootstrap, ","), CommandConfig: a.flags.commandConfig, X: a.flags.x,
+		Context: a.flags.context, BrokerMap: a.flags.brokerMap, Timeout: timeout,
+		Getenv: a.getenv, Home: a.home, Version: Version(),
+	}
+	if a.flags.debug {
+		o.Debug = a.streams.Err
+	}
+	if a.streams.InTTY && a.streams.ErrTTY {
+		o.Prompt = func(label string) (string, error) {
+			return a.streams.ReadSecret(label + ": ")
+		}
+	}
+	return o, nil
+}
+
+// resolve finds out which cluster is meant, without dialling it; warnings go to stderr.
+func (a *app) resolve() (kconn.Config, error) {
+	o, err := a.connectOptions()
+	if err != nil {
+		return kconn.Config{}, err
+	}
+	c, warnings, err := kconn.Resolve(o)
+	for _, w := range warnings {
+		a.warn("%s", w)
+	}
+	return c, err
+}
+
+// connect resolves and dials; the caller closes the client.
+func (a *app) connect(ctx context.Context) (*kgo.Client, kconn.Config, error) {
+	c, err := a.resolve()
+	if err != nil {
+		return nil, c, err
+	}
+	cl, err := c.Dial(ctx)
+	return cl, c, err
+}
+
+// configured says which cluster the environment and the default context name, for
+// the bare command; it asks no network and no terminal.
+func (a *app) configured() string {
+	o, err := a.connectOptions()
+	if err == nil {
+		o.Prompt = func(string) (string, error) { return "asked for later", nil }
+		var c kconn.Config
+		if c, _, err = kconn.Resolve(o); err == nil {
+			return fmt.Sprintf("cluster: %s (from %s)", c.Bootstrap, c.Source)
+		}
+	}
+	var e *kconn.Error
+	if errors.As(err, &e) && e.Kind == kconn.KindNoCluster {
+		return "no cluster is configured: add -b HOST:PORT, or --command-config FILE"
+	}
+	return "cluster: " + err.Error()
 }

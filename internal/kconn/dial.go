@@ -269,6 +269,9 @@ func (d *dialer) explain(ctx context.Context, addr string, err error) *Error {
 	if own == nil && isTimeout(ctx, err) {
 		own = d.lastFailure(addr)
 	}
+	if own != nil && own.Kind == KindTimeout && d.wasOpen(addr) {
+		own = nil // the port opens; a second attempt merely ran out of time
+	}
 	probing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 4*probeTime)
 	defer cancel()
 	if own != nil {

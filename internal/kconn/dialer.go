@@ -25,13 +25,14 @@ type dialer struct {
 
 	mu     sync.Mutex
 	ids    map[string]int32               // advertised address -> node id, from Metadata
+	opened map[string]bool                // addresses to which TCP has connected
 	failed map[string]*Error              // last failure by address: a request that ran out of time does not carry it
 	look   func(context.Context, *dialer) // asks for Metadata again, for an address that is not in ids
 	busy   bool                           // look is running; it dials too
 }
 
 func newDialer(c Config) *dialer {
-	return &dialer{c: c, timeout: c.BrokerTimeout(), ids: make(map[string]int32), failed: make(map[string]*Error)}
+	return &dialer{c: c, timeout: c.BrokerTimeout(), ids: make(map[string]int32), failed: make(map[string]*Error), opened: make(map[string]bool)}
 }
 
 // learn notes which broker advertises which address.
@@ -77,6 +78,9 @@ func (d *dialer) dial(ctx context.Context, _, addr string) (net.Conn, error) {
 	if err != nil {
 		return nil, d.fail(addr, d.dialError(ctx, addr, target, err))
 	}
+	d.mu.Lock()
+	d.opened[addr] = true
+	d.mu.Unlock()
 	if d.c.tls == nil {
 		return conn, nil
 	}
@@ -104,6 +108,12 @@ func (d *dialer) lastFailure(addr string) *Error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.failed[addr]
+}
+
+func (d *dialer) wasOpen(addr string) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.opened[addr]
 }
 
 func (d *dialer) dialTCP(ctx context.Context, target string) (net.Conn, error) {

@@ -12,6 +12,7 @@ type Kind string
 // The kinds of errors that this package returns.
 const (
 	KindUsage            Kind = "usage"              // a flag, key or file is wrong; nothing was dialled
+	KindNoCluster        Kind = "no_cluster"         // nothing names a cluster; a usage error too
 	KindUnresolvable     Kind = "unresolvable"       // the name has no address
 	KindRefused          Kind = "refused"            // nothing listens there
 	KindTimeout          Kind = "timeout"            // no answer in time
@@ -66,7 +67,7 @@ func (e *Error) Hint() string { return e.hint }
 
 // Usage reports whether the command line, a variable or a file has to be
 // corrected (exit code 2), as opposed to a cluster that could not be reached (3).
-func (e *Error) Usage() bool { return e.Kind == KindUsage }
+func (e *Error) Usage() bool { return e.Kind == KindUsage || e.Kind == KindNoCluster }
 
 // Unwrap is the error of the library or the operating system beneath.
 func (e *Error) Unwrap() error { return e.err }

@@ -272,14 +272,19 @@ func (r *resolver) applyContext(c *Config, contexts contexts, name string, byFla
 }
 
 func (r *resolver) noCluster(contexts contexts, fileFlag, fileEnv string) error {
+	none := func(hint, format string, args ...any) error {
+		e := usagef(hint, format, args...)
+		e.Kind = KindNoCluster
+		return e
+	}
 	hint := "-b HOST:PORT, --command-config FILE with bootstrap.servers, or KAFKA_BOOTSTRAP_SERVERS"
 	if f := firstOf(fileFlag, fileEnv); f != "" {
-		return usagef("add bootstrap.servers=HOST:PORT to it, or -b HOST:PORT", "no cluster named: %s has no bootstrap.servers", f)
+		return none("add bootstrap.servers=HOST:PORT to it, or -b HOST:PORT", "no cluster named: %s has no bootstrap.servers", f)
 	}
 	if names := contexts.names(); len(names) > 0 {
 		hint += "\n--context " + strings.Join(names, ", --context ")
 	}
-	return usagef(hint, "no cluster named, and kgdiag guesses none")
+	return none(hint, "no cluster named, and kgdiag guesses none")
 }
 
 func firstOf(s ...string) string {

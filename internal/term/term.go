@@ -1,6 +1,8 @@
 package term
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"os"
 
@@ -32,6 +34,19 @@ func System() *Streams {
 		}
 	}
 	return s
+}
+
+// ReadSecret asks on the terminal, without showing what is typed; the question goes to
+// the error stream, so that stdout holds the result alone.
+func (s *Streams) ReadSecret(question string) (string, error) {
+	in, ok := s.In.(*os.File)
+	if !ok || !s.InTTY {
+		return "", errors.New("no terminal to ask on")
+	}
+	fmt.Fprint(s.Err, question)
+	b, err := xterm.ReadPassword(int(in.Fd()))
+	fmt.Fprintln(s.Err)
+	return string(b), err
 }
 
 func isTTY(f *os.File) bool {
