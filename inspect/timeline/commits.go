@@ -1,0 +1,553 @@
+package timeline
+
+import (
+	"slices"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// The bounds of the decision procedure, each measured on Apache Kafka 4.1.1 with
+// four client families (docs/accuracy.md) unless said otherwise.
+const (
+	// slack is how late a broker's timers and a rejoin may be: sessions fired up to
+	// 1.15 s late on a loaded broker.
+	slack = 1300 * time.Millisecond
+	// recent is how many commit intervals speak for the present pace.
+	recent = 8
+	// leastCommits is below how many commits silence says nothing.
+	leastCommits = 4
+	// sureCommits is how many commits "high" asks for.
+	sureCommits = 8
+	// mergeTicks: commits of several partitions this close are one commit call.
+	mergeTicks = 20 * time.Millisecond
+	// closeCommit is how soon after its closing commit an auto-committing client leaves.
+	closeCommit = time.Second
+	// joinNoise is what a join adds to the slowest survivor's poll and heartbeat.
+	joinNoise = 500 * time.Millisecond
+	// quickRestart is how long a supervisor takes to start a process again (policy).
+	quickRestart = 10 * time.Second
+	// soonBack is how soon a consumer rejoins whose commit failed inside a batch
+	// (measured: within 1.6 s), beyond its cadence and the join of the others.
+	soonBack = 3 * time.Second
+)
+
+// tick is one commit call: the commits of several partitions at one moment.
+type tick struct {
+	at       time.Time
+	pos      int
+	advanced bool
+	step     int64 // largest step of one partition; -1 unknown
+	total    int64 // sum of the known steps of all partitions
+	part     tp
+}
+
+// cadence is how a member commits.
+type cadence struct {
+	ticks      []tick
+	median     time.Duration // of the recent intervals
+	most       time.Duration // longest recent interval, at most twice the median
+	longest    time.Duration // longest recent interval
+	fastest    time.Duration // tenth part of all intervals: what a record takes when records wait
+	timer      bool          // regular, and not once per record: an auto-commit timer or as regular as one
+	exactTimer bool          // its beat is a whole number of seconds and kept to a hundredth: a setting, not a loop
+	jitter     time.Duration // of a timer: largest deviation from its beat
+	beat       bool          // the last commit came on the timer's beat
+	perRecord  bool          // every recent commit moved by at most one record
+	repeats    bool          // commits although nothing moved
+	switches   int           // how often recent commits went from one partition to another
+	rate       float64       // records a second, recent
+	keepsUp    bool          // waits for records between commits, so it polls between them
+	stepTime   time.Duration // median time a record took, where each was committed
+}
+
+// commitsOf are the commits on some partitions, each since a record, before a record.
+func (t *track) commitsOf(held map[tp]int, before int) []tick {
+	type one struct {
+		commit
+		part tp
+		step int64
+	}
+	var all []one
+	for k, from := range held {
+		prev := int64(-1)
+		for _, c := range t.commits[k] {
+			if c.pos >= before {
+				break
+			}
+			if c.pos > from {
+				step := int64(-1)
+				if prev >= 0 {
+					step = c.offset - prev
+				}
+				all = append(all, one{c, k, step})
+			}
+			prev = c.offset
+		}
+	}
+	slices.SortFunc(all, func(a, b one) int { return a.pos - b.pos })
+	var out []tick
+	for _, c := range all {
+		if n := len(out); n > 0 && c.at.Sub(out[n-1].at) <= mergeTicks && c.part != out[n-1].part {
+			out[n-1].advanced = out[n-1].advanced || c.step > 0
+			out[n-1].step = max(out[n-1].step, c.step)
+			out[n-1].total += max(0, c.step)
+			out[n-1].pos = c.pos
+			continue
+		}
+		out = append(out, tick{at: c.at, pos: c.pos, advanced: c.step != 0, step: c.step, total: max(0, c.step), part: c.part})
+	}
+	return out
+}
+
+// pace reads the cadence out of ticks.
+func pace(ticks []tick) cadence {
+	c := cadence{ticks: ticks}
+	all := intervals(ticks)
+	if len(all) == 0 {
+		return c
+	}
+	last := all[max(0, len(all)-recent):]
+	c.median = median(last)
+	c.longest = slices.Max(last)
+	c.most = min(c.longest, 2*c.median)
+	sorted := slices.Sorted(slices.Values(all))
+	c.fastest = sorted[len(sorted)/10]
+	near := ticks[max(0, len(ticks)-recent):]
+	c.steps(near)
+	c.rate = workRate(ticks)
+	c.regular(last)
+	c.keepsUp = c.fastest*2 <= c.median
+	if c.perRecord {
+		c.stepTime = median(all[max(0, len(all)-3*recent):])
+		c.keepsUp = c.keepsUp || c.switches >= recent/2
+	}
+	return c
+}
+
+// steps looks at how far the recent commits moved.
+func (c *cadence) steps(near []tick) {
+	c.perRecord = true
+	zero, known := true, 0
+	for i, k := range near {
+		if k.step > 1 || k.step < -1 {
+			c.perRecord = false
+		}
+		if k.step >= 0 {
+			known++
+			zero = zero && k.step == 0
+		}
+		if k.step == 0 {
+			c.repeats = true
+		}
+		if i > 0 && k.part != near[i-1].part {
+			c.switches++
+		}
+	}
+	if known == 0 || zero {
+		c.perRecord = false
+	}
+}
+
+// workRate is the pace in records a second of the recent commits, up to the last
+// that moved an offset.
+func workRate(ticks []tick) float64 {
+	end := len(ticks)
+	for end > 0 && !ticks[end-1].advanced {
+		end--
+	}
+	near := ticks[max(0, end-recent):end]
+	if len(near) < 2 {
+		return 0
+	}
+	var sum int64
+	for _, k := range near[1:] {
+		sum += max(0, k.total)
+	}
+	span := near[len(near)-1].at.Sub(near[0].at)
+	if span <= 0 {
+		return 0
+	}
+	return float64(sum) / span.Seconds()
+}
+
+// regular finds out whether the commits follow a timer, and whether the last one
+// came on its beat. One interval may be off: the first after a rebalance is.
+func (c *cadence) regular(last []time.Duration) {
+	if len(last) < 3 || c.median <= 0 {
+		return
+	}
+	earlier := last[:len(last)-1]
+	mid := median(earlier)
+	off := 0
+	for _, d := range earlier {
+		if dev := (d - mid).Abs(); dev > mid/10 {
+			off++
+		} else {
+			c.jitter = max(c.jitter, dev)
+		}
+	}
+	c.timer = (off == 0 || off == 1 && len(earlier) >= 3) && !c.perRecord
+	if !c.timer {
+		return
+	}
+	c.exactTimer = mid >= time.Second && c.jitter <= mid/100 && (mid-mid.Round(time.Second)).Abs() <= mid/100
+	c.beat = (last[len(last)-1] - mid).Abs() <= mid/40
+	c.median = mid
+	c.most = max(c.most, mid)
+}
+
+func intervals(ticks []tick) []time.Duration {
+	var out []time.Duration
+	for i := 1; i < len(ticks); i++ {
+		out = append(out, max(0, ticks[i].at.Sub(ticks[i-1].at)))
+	}
+	return out
+}
+
+func median(in []time.Duration) time.Duration {
+	if len(in) == 0 {
+		return 0
+	}
+	s := slices.Sorted(slices.Values(in))
+	return s[len(s)/2]
+}
+
+// evidence is what is known of one departure.
+type evidence struct {
+	cad       cadence
+	n         int
+	silent    bool // there are commits enough for silence to mean something
+	lastAt    time.Time
+	advanceAt time.Time
+	lo, hi    time.Time // the departure
+	how       string    // where the interval comes from
+	exact     bool
+	bounded   bool // not exact, but bounded by what was seen and not by an assumption
+	live      bool
+	gapLo     time.Duration // from the last commit to the departure
+	gapHi     time.Duration
+	frozen    int  // trailing commits that moved nothing, while others later moved
+	waiting   int  // records waited in the silence: 1 yes, 0 not known, -1 no
+	moved     bool // the coordinator moved in between
+	compacted bool // commits may be missing
+	tailed    bool // the log goes on long enough to have shown a return
+	stuck     []string
+	idle      []tp
+	pollGap   time.Duration
+	tenure    time.Duration
+	session   *time.Duration
+	assumed   bool // the session timeout is the default, not read
+	rebalance *time.Duration
+	heartbeat time.Duration
+}
+
+// weigh gathers the evidence of a departure.
+func (t *track) weigh(d *departure) *evidence {
+	e := &evidence{}
+	t.timeouts(d, e)
+	end := d.pos
+	if d.m.server && d.m.leftPos > 0 && !d.m.staticLeft.IsZero() {
+		end = d.m.leftPos
+	}
+	ticks := t.commitsOf(d.held, end)
+	e.cad, e.n = pace(ticks), len(ticks)
+	for k := range d.held {
+		e.idle = append(e.idle, k)
+	}
+	slices.SortFunc(e.idle, compareTP)
+	e.compacted = len(ticks) > 0 && !t.complete(ticks[len(ticks)-1].pos)
+	if len(ticks) > 0 {
+		e.lastAt = ticks[len(ticks)-1].at
+		e.advanceAt = e.lastAt
+		for i := len(ticks) - 1; i >= 0 && !ticks[i].advanced; i-- {
+			if i > 0 {
+				e.advanceAt = ticks[i-1].at
+			}
+		}
+	}
+	e.silent = len(ticks) >= leastCommits && !e.compacted
+	t.when(d, e)
+	if len(ticks) > 0 {
+		e.gapLo, e.gapHi = max(0, e.lo.Sub(e.lastAt)), max(0, e.hi.Sub(e.lastAt))
+	}
+	t.backlog(d, e)
+	e.moved = t.coordinatorMoved(ticks, d)
+	e.tailed = t.end.Sub(d.step.endAt) >= max(orZero(e.rebalance), orZero(e.session))
+	if !d.m.since.IsZero() {
+		e.tenure = max(0, e.hi.Sub(d.m.since))
+	}
+	return e
+}
+
+func orZero(d *time.Duration) time.Duration {
+	if d == nil {
+		return 0
+	}
+	return *d
+}
+
+// timeouts notes the member's session and rebalance timeouts and its heartbeat.
+func (t *track) timeouts(d *departure, e *evidence) {
+	if d.m.session != nil {
+		s := d.m.session.Duration()
+		e.session = &s
+	} else if d.m.server {
+		s := defaultServerSession
+		e.session, e.assumed = &s, true
+	}
+	if d.m.rebalance != nil {
+		r := d.m.rebalance.Duration()
+		e.rebalance = &r
+	}
+	switch {
+	case d.m.server && t.limits.Heartbeat != nil:
+		e.heartbeat = t.limits.Heartbeat.Duration()
+	case d.m.server:
+		e.heartbeat = defaultServerHeartbeat
+	case e.session != nil:
+		e.heartbeat = min(defaultHeartbeat, *e.session/inspect.HeartbeatsPerSession)
+	default:
+		e.heartbeat = defaultHeartbeat
+	}
+}
+
+// Defaults that stand in where a timeout is on no record: the broker's
+// group.consumer.session.timeout.ms and group.consumer.heartbeat.interval.ms
+// (Kafka 3.7 to 4.3), and the clients' heartbeat.interval.ms.
+const (
+	defaultServerSession   = 45 * time.Second
+	defaultServerHeartbeat = 5 * time.Second
+	defaultHeartbeat       = 3 * time.Second
+)
+
+// when bounds the departure.
+func (t *track) when(d *departure, e *evidence) {
+	s := d.step
+	switch {
+	case s.server && !d.m.staticLeft.IsZero():
+		e.lo, e.hi, e.exact, e.how = d.m.staticLeft, d.m.staticLeft, true, "record of its static leave"
+	case s.server:
+		at := t.recs[d.pos].Time.Time
+		e.lo, e.hi, e.exact, e.how = at, at, true, "tombstone of the member"
+	case s.empty:
+		e.lo, e.hi, e.exact, e.how = s.at, s.at, true, "record of the empty group"
+		if s.skipped > 0 {
+			e.exact, e.lo = false, e.lastAt
+		}
+	default:
+		t.boundClassic(d, e)
+	}
+	t.liveDeparture(d, e)
+	if e.lo.Before(e.lastAt) && !e.exact {
+		e.lo = e.lastAt
+	}
+	if e.hi.Before(e.lo) {
+		e.hi = e.lo
+	}
+}
+
+// boundClassic bounds a departure that a GroupMetadata record shows: it came
+// before the end of the join phase, by at most what the slowest survivor needs
+// to poll again and rejoin.
+func (t *track) boundClassic(d *departure, e *evidence) {
+	s := d.step
+	e.hi = s.stateTime
+	if e.hi.IsZero() || e.hi.After(s.at) {
+		e.hi = s.at
+	}
+	if s.skipped > 0 {
+		e.lo, e.how = e.lastAt, "some time before the record: generations are missing"
+		return
+	}
+	gap, ok, how := t.pollGap(s, d)
+	e.pollGap, e.bounded, e.how = gap, ok, how
+	e.lo = e.hi.Add(-(gap + e.heartbeat + joinNoise))
+}
+
+// pollGap is the longest time that a survivor needed between two polls of late.
+// It is bounded where every survivor's commits show when it polls.
+func (t *track) pollGap(s *step, d *departure) (time.Duration, bool, string) {
+	most, ok := time.Duration(0), true
+	how := "the survivors' commits show their polls"
+	for _, m := range byID(s.after) {
+		if s.before[m.id] == nil {
+			continue
+		}
+		held := t.heldBefore(s, m.id)
+		ticks := t.commitsOf(held, s.first)
+		c := pace(ticks)
+		switch {
+		case len(ticks) < leastCommits || c.timer && !timersPoll(m, c):
+			most, ok = max(most, time.Second), false
+			how = "assumed: the survivors poll within 1 s"
+		case c.timer:
+			most = max(most, 4*c.jitter)
+		default:
+			gap := c.longest
+			if tail := s.stateTime.Sub(ticks[len(ticks)-1].at); tail > 0 {
+				gap = max(gap, tail)
+			}
+			most = max(most, gap)
+			if c.perRecord && !c.keepsUp && !t.catchesUp(held, m.id, s, c) {
+				ok = false
+				how = "assumed: the survivors poll for every commit"
+			}
+		}
+	}
+	return most, ok, how
+}
+
+// timersPoll reports a client whose auto-commit timer is looked at in poll, so
+// that the timer's jitter bounds the time between polls (the classic Java consumer).
+func timersPoll(m *member, c cadence) bool {
+	return m.guess.Family == inspect.Java && m.guess.Confidence != inspect.Low && !m.server && !c.repeats
+}
+
+// catchesUp reports whether a survivor, when records waited for it after the
+// rebalance, worked them at twice its former pace or more: then it had been
+// waiting in poll between its commits before.
+func (t *track) catchesUp(held map[tp]int, id string, s *step, c cadence) bool {
+	mine := map[tp]int{}
+	for _, m := range s.after {
+		if m.id != id {
+			continue
+		}
+		for _, k := range m.assigned {
+			mine[k] = s.pos
+		}
+	}
+	next := len(t.recs)
+	for _, o := range t.steps {
+		if o.first > s.pos {
+			next = o.first
+			break
+		}
+	}
+	iv := slices.Sorted(slices.Values(intervals(t.commitsOf(mine, next))))
+	return len(iv) >= recent && iv[len(iv)/10]*2 <= c.median
+}
+
+// heldBefore is what a member held when a step began.
+func (t *track) heldBefore(s *step, id string) map[tp]int {
+	out := map[tp]int{}
+	m := s.before[id]
+	if m == nil {
+		return out
+	}
+	for _, k := range m.assigned {
+		from := -1
+		for _, o := range t.steps {
+			if o.first >= s.first {
+				break
+			}
+			if !slices.Contains(assignedTo(o.after, id), k) {
+				from = o.pos
+			} else if was := o.before[id]; was == nil || !slices.Contains(was.assigned, k) {
+				from = o.pos
+			}
+		}
+		out[k] = from
+	}
+	return out
+}
+
+func assignedTo(members map[string]*member, id string) []tp {
+	if m := members[id]; m != nil {
+		return m.assigned
+	}
+	return nil
+}
+
+// backlog finds out whether records waited on the departed member's partitions
+// while it was silent, from what the next owner worked off, and whether the
+// member had committed the same offsets for a while. An idle partition makes
+// silence meaningless.
+func (t *track) backlog(d *departure, e *evidence) {
+	c := e.cad
+	if e.n == 0 {
+		return
+	}
+	var gained, last int64
+	seen := false
+	for _, k := range e.idle {
+		list := t.commits[k]
+		before, after := int64(-1), int64(-1)
+		var firstAfter time.Time
+		for _, cm := range list {
+			switch {
+			case cm.pos < d.pos:
+				before = cm.offset
+			case firstAfter.IsZero():
+				firstAfter, after, seen = cm.at, cm.offset, true
+			case cm.at.Sub(firstAfter) <= max(time.Second, c.median):
+				after = cm.offset
+			}
+		}
+		if before >= 0 && after > before {
+			gained += after - before
+		}
+		last = max(last, before)
+	}
+	silence := max(e.gapLo, e.gapHi/2)
+	if e.advanceAt.Before(e.lastAt) {
+		silence = max(silence, e.hi.Sub(e.advanceAt))
+	}
+	due := c.rate * silence.Seconds()
+	switch {
+	case !seen:
+		e.waiting = 0
+	case float64(gained) >= max(1, due/2):
+		e.waiting = 1
+	default:
+		e.waiting = -1
+	}
+	for i := len(c.ticks) - 1; i >= 0 && !c.ticks[i].advanced; i-- {
+		e.frozen++
+	}
+	if e.frozen == len(c.ticks) {
+		e.frozen = 0
+	}
+	t.findStuck(d, e)
+}
+
+// findStuck names partitions whose committed offset did not move while their
+// neighbours' did, or while it was committed again and again.
+func (t *track) findStuck(d *departure, e *evidence) {
+	for _, k := range e.idle {
+		var offsets []int64
+		for _, cm := range t.commits[k] {
+			if cm.pos > d.held[k] && cm.pos < d.pos {
+				offsets = append(offsets, cm.offset)
+			}
+		}
+		if len(offsets) >= 2 && offsets[0] == offsets[len(offsets)-1] {
+			e.stuck = append(e.stuck, k.topic+"-"+itoa(k.part)+" offset "+itoa64(offsets[0]))
+		}
+	}
+}
+
+// coordinatorMoved reports whether the leader epoch of the offsets partition
+// changed between the member's recent commits and the record of its departure:
+// sessions start again when the new coordinator has loaded the group, so every
+// gap is void.
+func (t *track) coordinatorMoved(ticks []tick, d *departure) bool {
+	from := 0
+	if n := len(ticks); n > 0 {
+		from = ticks[max(0, n-2)].pos
+	} else {
+		from = max(0, d.pos-1)
+	}
+	epoch := int32(-1)
+	for i := from; i <= d.pos && i < len(t.recs); i++ {
+		le := t.recs[i].LeaderEpoch
+		if le < 0 {
+			continue
+		}
+		if epoch >= 0 && le != epoch {
+			return true
+		}
+		epoch = le
+	}
+	return false
+}

@@ -1,0 +1,342 @@
+package timeline
+
+import (
+	"bufio"
+	"compress/gzip"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// labelled is one group of testdata/departures-4.1.1.jsonl.gz: two members, of
+// which "victim" had a fault injected, with the records that Kafka 4.1.1 wrote.
+type labelled struct {
+	Group     string
+	Fault     string
+	Client    string
+	Protocol  string
+	Assignor  *string
+	Static    bool
+	IdleTopic bool `json:"idle_topic"`
+	Commit    string
+	Truth     inspect.Cause
+	Returned  inspect.Returned
+	FaultAt   int64 `json:"fault_at_ms"`
+	Records   []rawRecord
+}
+
+type rawRecord struct {
+	T        int16
+	Ts       int64
+	P        int32
+	O        int64
+	V        int16
+	Tomb     bool
+	Tp       json.RawMessage
+	Off, Cts int64
+	Le       int32
+	Md       string
+	Gen      int32
+	Pt       string
+	Proto    *string
+	Leader   *string
+	Cst      int64
+	Ms       []rawMember
+	Ep, Aep  int32
+	Pep      int32
+	M        string
+	Cid      string
+	Host     string
+	Inst     *string
+	Rt       int64
+	Sub      []string
+	Rx       string
+	State    int8
+	Asg, Rev []int32
+}
+
+type rawMember struct {
+	ID, Cid, Host string
+	Inst          *string
+	Rt, St        int64
+	Asg           []string
+}
+
+// readLabelled reads the labelled groups, once.
+func readLabelled(t testing.TB) []labelled {
+	t.Helper()
+	if cached != nil {
+		return cached
+	}
+	f, err := os.Open("testdata/departures-4.1.1.jsonl.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	zr, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sc := bufio.NewScanner(zr)
+	sc.Buffer(nil, 1<<24)
+	var out []labelled
+	for sc.Scan() {
+		var l labelled
+		if err := json.Unmarshal(sc.Bytes(), &l); err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, l)
+	}
+	if err := sc.Err(); err != nil {
+		t.Fatal(err)
+	}
+	cached = out
+	return out
+}
+
+var cached []labelled
+
+// The broker's settings in the runs, which describe and history read from the
+// group's configuration: a KIP-848 session is on no record.
+const (
+	labSession   = 6 * time.Second
+	labHeartbeat = 2 * time.Second
+)
+
+// asCase turns a labelled group into what collect would have read.
+func (l labelled) asCase() *inspect.Case {
+	c := &inspect.Case{Schema: inspect.CaseSchema, Groups: []inspect.Group{{ID: l.Group, Limits: inspect.Limits{
+		Session: inspect.Ms(labSession), Heartbeat: inspect.Ms(labHeartbeat)}}}}
+	for _, r := range l.Records {
+		c.Records = append(c.Records, r.record(l.Group))
+	}
+	return c
+}
+
+func splitTP(s string) (string, int32) {
+	i := strings.LastIndexByte(s, '-')
+	n, _ := strconv.ParseInt(s[i+1:], 10, 32)
+	return s[:i], int32(n)
+}
+
+func (r rawRecord) record(group string) inspect.Record {
+	out := inspect.Record{Type: inspect.RecordType(r.T), Partition: r.P, Offset: r.O, Time: inspect.AtMillis(r.Ts),
+		Version: r.V, Tombstone: r.Tomb, Group: group, Member: r.M}
+	if r.Tomb {
+		return out
+	}
+	host := func(h string) string { return strings.TrimPrefix(h, "/") }
+	byTopicID := func(parts []int32) []inspect.TopicIDPartitions {
+		if len(parts) == 0 {
+			return nil
+		}
+		return []inspect.TopicIDPartitions{{TopicID: "an-id", Partitions: parts}}
+	}
+	switch r.T {
+	case 1:
+		var s string
+		_ = json.Unmarshal(r.Tp, &s)
+		out.Topic, out.TopicPartition = splitTP(s)
+		out.Commit = &inspect.OffsetCommit{Offset: r.Off, LeaderEpoch: r.Le, Metadata: r.Md, Time: inspect.AtMillis(r.Cts)}
+	case 2:
+		g := &inspect.GroupMetadata{ProtocolType: r.Pt, Generation: r.Gen, Protocol: r.Proto, Leader: r.Leader, StateTime: inspect.AtMillis(r.Cst)}
+		for _, m := range r.Ms {
+			gm := inspect.GroupMember{MemberID: m.ID, InstanceID: m.Inst, ClientID: m.Cid, Host: host(m.Host),
+				Rebalance: *inspect.Ms(time.Duration(m.Rt) * time.Millisecond), Session: *inspect.Ms(time.Duration(m.St) * time.Millisecond),
+				SubscriptionVersion: -1, OwnedGeneration: -1}
+			for _, a := range m.Asg {
+				topic, p := splitTP(a)
+				gm.Assigned = append(gm.Assigned, inspect.TopicPartitions{Topic: topic, Partitions: []int32{p}})
+			}
+			g.Members = append(g.Members, gm)
+		}
+		out.Metadata = g
+	case 3:
+		out.Epoch = &inspect.GroupEpoch{Epoch: r.Ep}
+	case 5:
+		out.MemberOf = &inspect.MemberMetadata{InstanceID: r.Inst, ClientID: r.Cid, Host: host(r.Host), Topics: r.Sub, Regex: r.Rx,
+			Rebalance: inspect.Ms(time.Duration(r.Rt) * time.Millisecond)}
+	case 6:
+		out.Target = &inspect.TargetMetadata{Epoch: r.Aep}
+	case 7:
+		var parts []int32
+		_ = json.Unmarshal(r.Tp, &parts)
+		out.TargetFor = &inspect.Tasks{Active: byTopicID(parts)}
+	case 8:
+		out.Current = &inspect.CurrentAssignment{Epoch: r.Ep, PreviousEpoch: r.Pep, State: r.State,
+			Assigned: inspect.Tasks{Active: byTopicID(r.Asg)}, Revoking: inspect.Tasks{Active: byTopicID(r.Rev)}}
+	}
+	return out
+}
+
+// victimVerdict is what the timeline says of the step in which the victim went.
+func victimVerdict(tl inspect.Timeline, faultAt int64, victim string) (*inspect.Rebalance, *inspect.Departure) {
+	for i := range tl.Rebalances {
+		r := &tl.Rebalances[i]
+		if r.Time.UnixMilli() < faultAt {
+			continue
+		}
+		for j := range r.Members.Left {
+			if r.Members.Left[j].ClientID == victim {
+				return r, &r.Members.Left[j]
+			}
+		}
+		for _, sw := range r.Members.Replaced {
+			if sw.ClientID == victim {
+				return r, nil
+			}
+		}
+	}
+	return nil, nil
+}
+
+// outcome grades a verdict against the truth.
+func outcome(r *inspect.Rebalance, truth inspect.Cause) string {
+	if r == nil {
+		return "unknown"
+	}
+	if r.Cause == truth || r.Cause == inspect.StaticMemberRestarted && truth == inspect.RestartedWithinSession {
+		return "right"
+	}
+	if r.Cause == inspect.UnknownCause {
+		return "unknown"
+	}
+	for _, v := range r.Rivals {
+		if v.Cause == truth && v.WhyNot == "" {
+			return "hedged"
+		}
+	}
+	return "wrong"
+}
+
+var update = flag.Bool("update", false, "write the golden files and docs/accuracy.md")
+
+// score counts verdicts by outcome and confidence.
+type score map[[2]string]int
+
+func (s score) add(r *inspect.Rebalance, truth inspect.Cause) string {
+	o, conf := outcome(r, truth), "low"
+	if r != nil {
+		conf = string(r.Confidence)
+	}
+	s[[2]string{o, conf}]++
+	return o
+}
+
+var outcomes = []string{"right", "hedged", "unknown", "wrong"}
+
+func (s score) row() string {
+	var b strings.Builder
+	for _, o := range outcomes {
+		for _, c := range []string{"high", "medium", "low"} {
+			if o == "unknown" && c != "low" {
+				continue
+			}
+			fmt.Fprintf(&b, " %d |", s[[2]string{o, c}])
+		}
+	}
+	return b.String()
+}
+
+// scoreAll runs the timeline over the labelled groups and returns the score, and a
+// line for each group.
+func scoreAll(t *testing.T) (score, map[string]score, []string) {
+	total, parts := score{}, map[string]score{}
+	var lines []string
+	for _, l := range readLabelled(t) {
+		tls := Build(l.asCase(), Options{})
+		r, _ := victimVerdict(tls[0], l.FaultAt, "victim")
+		part := l.Client + ", " + l.Protocol
+		if parts[part] == nil {
+			parts[part] = score{}
+		}
+		parts[part].add(r, l.Truth)
+		o := total.add(r, l.Truth)
+		lines = append(lines, fmt.Sprintf("%-14s %-8s truth %-24s said %s", l.Group, o, l.Truth, verdictText(r)))
+	}
+	slices.Sort(lines)
+	return total, parts, lines
+}
+
+func verdictText(r *inspect.Rebalance) string {
+	if r == nil {
+		return "nothing: no record shows the member before its departure"
+	}
+	var open []string
+	for _, v := range r.Rivals {
+		if v.WhyNot == "" {
+			open = append(open, string(v.Cause))
+		}
+	}
+	s := string(r.Cause) + ", " + string(r.Confidence)
+	if len(open) > 0 {
+		s += ", or " + strings.Join(open, ", ")
+	}
+	return s
+}
+
+// TestDepartures scores the timeline on the labelled departures, on changed copies
+// of them and on simulated groups, and compares the score with the committed one: a
+// change that makes verdicts better or worse shows. No verdict may be wrong with
+// high confidence anywhere.
+func TestDepartures(t *testing.T) {
+	total, parts, lines := scoreAll(t)
+	if n := total[[2]string{"wrong", "high"}]; n > 0 {
+		t.Errorf("%d verdicts are wrong with high confidence", n)
+	}
+	if n := total[[2]string{"wrong", "medium"}]; n > 0 {
+		t.Errorf("%d verdicts are wrong with medium confidence", n)
+	}
+	compare(t, "testdata/departures.golden", strings.Join(lines, "\n")+"\n")
+	compare(t, "../../docs/accuracy.md", accuracy(t, total, parts))
+}
+
+func compare(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != got {
+		t.Errorf("%s is out of date; run go test ./inspect/timeline -update and look at the difference", file)
+	}
+}
+
+// accuracy is docs/accuracy.md.
+func accuracy(t *testing.T, total score, parts map[string]score) string {
+	var b strings.Builder
+	b.WriteString(accuracyHead)
+	head := "| %s | right, high | medium | low | hedged, high | medium | low | unknown | wrong, high | medium | low |\n|---|---|---|---|---|---|---|---|---|---|---|\n"
+	fmt.Fprintf(&b, head, "groups")
+	fmt.Fprintf(&b, "| all |%s\n", total.row())
+	for _, k := range slices.Sorted(maps.Keys(parts)) {
+		fmt.Fprintf(&b, "| %s |%s\n", k, parts[k].row())
+	}
+	b.WriteString(accuracyPerturbed)
+	fmt.Fprintf(&b, head, "change")
+	for _, p := range perturbations[1:] {
+		fmt.Fprintf(&b, "| %s |%s\n", p.name, perturbed(t, p).row())
+	}
+	b.WriteString(accuracySimulated)
+	fmt.Fprintf(&b, head, "kind of group")
+	for _, row := range simulatedRows(t) {
+		b.WriteString(row)
+	}
+	b.WriteString(accuracyTail)
+	return b.String()
+}

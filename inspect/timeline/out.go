@@ -1,0 +1,313 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// timeline assembles the result.
+func (t *track) timeline() inspect.Timeline {
+	tl := inspect.Timeline{Group: t.in.Group, Type: t.kind, CompleteSince: t.completeSince(), Rebalances: []inspect.Rebalance{}}
+	if tl.Type == inspect.UnknownType && t.in.Snapshot != nil {
+		tl.Type = t.in.Snapshot.Type
+	}
+	for _, s := range t.steps {
+		tl.Rebalances = append(tl.Rebalances, t.rebalance(s))
+	}
+	tl.Spans = t.spans()
+	return tl
+}
+
+// completeSince is the moment since which the group's offsets partition is known
+// to hold everything.
+func (t *track) completeSince() inspect.Time {
+	var since inspect.Time
+	if len(t.recs) == 0 {
+		return since
+	}
+	for _, l := range t.in.Logs {
+		if l.Partition == t.recs[len(t.recs)-1].Partition {
+			since = l.CompleteSince
+		}
+	}
+	return since
+}
+
+// rebalance fills in what the judgement left open.
+func (t *track) rebalance(s *step) inspect.Rebalance {
+	r := s.out
+	r.ID, r.Time, r.Generation, r.PreviousGeneration = s.id, inspect.At(s.at), s.gen, s.prevGen
+	if len(s.gens) > 1 {
+		r.Generations = s.gens
+	}
+	r.Skipped = s.skipped
+	r.Moved, r.Assigned = s.moved, s.total
+	if !s.server && len(s.replaced) == 0 && !s.deleted && !s.stateTime.IsZero() && !s.empty {
+		r.SyncTime = inspect.Ms(max(0, s.at.Sub(s.stateTime)))
+	}
+	if s.server && !s.converged.IsZero() {
+		r.Converged = inspect.Ms(max(0, s.converged.Sub(s.at)))
+		r.ConvergedLast = s.lastConverged
+	}
+	t.stopped(s, &r)
+	r.Members = t.change(s)
+	for _, d := range s.left {
+		if d.v.cause == r.Cause {
+			if stall := t.stall(d); stall != nil && (r.Stall == nil || *stall > *r.Stall) {
+				r.Stall = stall
+			}
+			if d.ev.cad.perRecord && d.ev.cad.stepTime > 0 {
+				r.Step = inspect.Ms(d.ev.cad.stepTime)
+			}
+		}
+	}
+	return r
+}
+
+// change lists who came and went.
+func (t *track) change(s *step) inspect.Change {
+	ch := inspect.Change{Before: len(s.before), After: len(s.after),
+		Joined: []inspect.Join{}, Left: []inspect.Departure{}, Replaced: []inspect.Replacement{}}
+	for _, m := range s.joined {
+		ch.Joined = append(ch.Joined, t.join(s, m))
+	}
+	for _, d := range s.left {
+		ch.Left = append(ch.Left, t.left(d))
+	}
+	for _, sw := range s.replaced {
+		r := inspect.Replacement{ClientID: sw.new.clientID, Host: sw.old.host, OldMemberID: sw.old.id, NewMemberID: sw.new.id, InstanceID: sw.new.instance}
+		if sw.new.host != sw.old.host {
+			r.NewHost = sw.new.host
+		}
+		ch.Replaced = append(ch.Replaced, r)
+	}
+	return ch
+}
+
+// join says who came, and since when it had been away.
+func (t *track) join(s *step, m *member) inspect.Join {
+	j := inspect.Join{ClientID: m.clientID, Host: m.host, MemberID: m.id, InstanceID: m.instance}
+	for _, o := range t.steps {
+		for _, d := range o.left {
+			if d.ret == nil || d.ret.step != s || d.ret.m.id != m.id {
+				continue
+			}
+			j.Back = o.id
+			from := d.ev.lastAt
+			if from.IsZero() {
+				from = d.ev.hi
+			}
+			j.BackAfter = inspect.Ms(max(0, s.at.Sub(from)))
+		}
+	}
+	return j
+}
+
+// left is one departure in full.
+func (t *track) left(d *departure) inspect.Departure {
+	e, m := d.ev, d.m
+	out := inspect.Departure{ClientID: m.clientID, Host: m.host, MemberID: m.id, InstanceID: m.instance, Client: m.guess,
+		LeftBetween: [2]inspect.Time{inspect.At(e.lo), inspect.At(e.hi)}, Commits: e.n, Session: m.session, Rebalance: m.rebalance,
+		Cause: d.v.cause, Confidence: d.v.conf, Returned: d.v.returned, IdlePartitions: []string{}, Stuck: e.stuck}
+	if e.n > 0 {
+		out.LastCommit, out.LastAdvance = inspect.At(e.lastAt), inspect.At(e.advanceAt)
+		out.Silent = &[2]inspect.Millis{inspect.Millis(e.gapLo), inspect.Millis(e.gapHi)}
+		out.Idle = inspect.Ms(max(0, d.step.endAt.Sub(e.advanceAt)))
+		for _, k := range e.idle {
+			out.IdlePartitions = append(out.IdlePartitions, k.topic+"-"+itoa(k.part))
+		}
+	}
+	if back := d.ret; back != nil {
+		out.BackAs = back.m.id
+		from := e.lastAt
+		if from.IsZero() {
+			from = e.hi
+		}
+		out.BackAfter = inspect.Ms(max(0, back.step.at.Sub(from)))
+	}
+	return out
+}
+
+// stall is the longest time between two polls that a departure shows: from the
+// last commit that moved an offset to the return, and one interval more where a
+// timer commits, because the work may have stalled right after its beat. An
+// overrun inside a batch shows none: its commits ran on.
+func (t *track) stall(d *departure) *inspect.Millis {
+	e := d.ev
+	if d.ret == nil || e.n == 0 || d.v.inBatch || e.gapHi <= e.cad.most {
+		return nil
+	}
+	if d.v.cause != inspect.PollIntervalExceeded && d.v.cause != inspect.SessionExpired && d.v.cause != inspect.SyncPhaseExpired {
+		return nil
+	}
+	stall := d.ret.step.at.Sub(e.advanceAt)
+	if e.cad.timer {
+		stall += e.cad.median
+	}
+	return inspect.Ms(max(0, stall))
+}
+
+// stopped estimates how long the whole group stood still. Only an eager group
+// does: nobody keeps a partition while it rebalances.
+func (t *track) stopped(s *step, r *inspect.Rebalance) {
+	if s.deleted || s.base || len(s.replaced) > 0 && len(s.left) == 0 {
+		return
+	}
+	if s.server || !s.eager {
+		if s.protoTo != "" || s.server {
+			r.Stopped, r.StoppedBasis = inspect.Ms(0), "estimated"
+		}
+		return
+	}
+	if t.liveStopped(s, r) {
+		return
+	}
+	var latest, first time.Time
+	for _, list := range t.commits {
+		for i, c := range list {
+			if c.pos > s.pos {
+				if first.IsZero() || c.at.Before(first) {
+					first = c.at
+				}
+				if i > 0 && list[i-1].at.After(latest) && list[i-1].pos < s.first {
+					latest = list[i-1].at
+				}
+				break
+			}
+		}
+	}
+	from := s.stateTime
+	if from.IsZero() || from.After(s.at) {
+		from = s.at
+	}
+	lo := from
+	for _, d := range s.left {
+		if d.ev.lo.Before(lo) && !d.ev.lo.IsZero() {
+			lo = d.ev.lo
+		}
+	}
+	if latest.After(lo) && latest.Before(s.at) {
+		lo = latest
+	}
+	stop := s.at.Sub(lo)
+	if limit := t.longestRebalance(s); limit > 0 {
+		stop = min(stop, limit)
+	}
+	r.Stopped, r.StoppedBasis = inspect.Ms(max(0, stop)), "estimated"
+}
+
+func (t *track) longestRebalance(s *step) time.Duration {
+	var most time.Duration
+	for _, m := range s.before {
+		if m.rebalance != nil {
+			most = max(most, m.rebalance.Duration())
+		}
+	}
+	return most
+}
+
+// laneNames gives every member a lane: instance id, or client id, with the host
+// where several members share the client id, and the member id's end where they
+// share both.
+func (t *track) laneNames() map[string]string {
+	hosts, twins := map[string]map[string]bool{}, map[string]bool{}
+	for _, s := range t.steps {
+		count := map[string]int{}
+		for _, m := range s.after {
+			if m.static() {
+				continue
+			}
+			if hosts[m.clientID] == nil {
+				hosts[m.clientID] = map[string]bool{}
+			}
+			hosts[m.clientID][m.host] = true
+			count[m.clientID]++
+			count[m.clientID+"\x00"+m.host]++
+		}
+		for k, n := range count {
+			if n > 1 {
+				twins[k] = true
+			}
+		}
+	}
+	out := map[string]string{}
+	for id, m := range t.seen {
+		switch {
+		case m.static():
+			out[id] = *m.instance
+		case m.clientID == "":
+			out[id] = id
+		case twins[m.clientID+"\x00"+m.host]:
+			out[id] = m.clientID + "@" + m.host + "/" + id[max(0, len(id)-4):]
+		case twins[m.clientID]:
+			out[id] = m.clientID + "@" + m.host
+		default:
+			out[id] = m.clientID
+		}
+	}
+	return out
+}
+
+// spans are the lives of the members for the lane chart.
+func (t *track) spans() []inspect.Span {
+	lanes := t.laneNames()
+	var out []inspect.Span
+	open := map[string]time.Time{}
+	add := func(id string, from, to time.Time, kind string) {
+		if to.After(from) {
+			out = append(out, inspect.Span{Lane: lanes[id], From: inspect.At(from), To: inspect.At(to), Kind: kind})
+		}
+	}
+	for _, s := range t.steps {
+		for _, sw := range s.replaced {
+			if from, ok := open[sw.old.id]; ok {
+				add(sw.old.id, from, s.at, "member")
+				delete(open, sw.old.id)
+			}
+		}
+		for _, d := range s.left {
+			t.departureSpans(d, open, add)
+		}
+		for id := range s.after {
+			if _, ok := open[id]; !ok {
+				open[id] = s.at
+			}
+		}
+	}
+	for id, from := range open {
+		if t.members[id] != nil {
+			add(id, from, t.end, "member")
+		}
+	}
+	slices.SortFunc(out, func(a, b inspect.Span) int {
+		return cmp.Or(cmp.Compare(a.Lane, b.Lane), a.From.Compare(b.From.Time), cmp.Compare(a.Kind, b.Kind))
+	})
+	return out
+}
+
+// departureSpans closes the life of a departed member: with commits, silent, out.
+func (t *track) departureSpans(d *departure, open map[string]time.Time, add func(string, time.Time, time.Time, string)) {
+	id, e := d.m.id, d.ev
+	from, ok := open[id]
+	if !ok {
+		from = e.lo
+		if len(e.cad.ticks) > 0 {
+			from = e.cad.ticks[0].at
+		}
+	}
+	delete(open, id)
+	silent := e.hi
+	if e.n > 0 && e.hi.Sub(e.advanceAt) > 2*e.cad.most {
+		silent = e.advanceAt
+	}
+	add(id, from, silent, "member")
+	add(id, silent, e.hi, "silent")
+	until := t.end
+	if d.ret != nil {
+		until = d.ret.step.at
+		add(id, e.hi, until, "out")
+	}
+}

@@ -1,0 +1,145 @@
+package timeline
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// perturbation changes a labelled group without changing what happened in it.
+type perturbation struct {
+	name   string
+	change func(l labelled, c *inspect.Case) (faultAt int64, victim string)
+}
+
+func scaled(k float64) perturbation {
+	return perturbation{fmt.Sprintf("times x%g", k), func(l labelled, c *inspect.Case) (int64, string) {
+		base := c.Records[0].Time.Time
+		at := func(t inspect.Time) inspect.Time {
+			if t.IsZero() {
+				return t
+			}
+			return inspect.At(base.Add(time.Duration(float64(t.Sub(base)) * k).Round(time.Millisecond)))
+		}
+		ms := func(m inspect.Millis) inspect.Millis { return inspect.Millis(float64(m) * k) }
+		lim := &c.Groups[0].Limits
+		*lim.Session, *lim.Heartbeat = ms(*lim.Session), ms(*lim.Heartbeat)
+		for i := range c.Records {
+			r := &c.Records[i]
+			r.Time = at(r.Time)
+			if r.Metadata != nil {
+				r.Metadata.StateTime = at(r.Metadata.StateTime)
+				for j := range r.Metadata.Members {
+					m := &r.Metadata.Members[j]
+					m.Session, m.Rebalance = ms(m.Session), ms(m.Rebalance)
+				}
+			}
+			if r.MemberOf != nil {
+				*r.MemberOf.Rebalance = ms(*r.MemberOf.Rebalance)
+			}
+		}
+		return at(inspect.AtMillis(l.FaultAt)).UnixMilli(), "victim"
+	}}
+}
+
+var perturbations = []perturbation{
+	{"none", func(l labelled, c *inspect.Case) (int64, string) { return l.FaultAt, "victim" }},
+	scaled(0.1), scaled(0.25), scaled(0.5), scaled(0.8), scaled(1.3), scaled(1.7), scaled(3), scaled(7.5), scaled(20),
+	{"epochs and offsets shifted", func(l labelled, c *inspect.Case) (int64, string) {
+		for i := range c.Records {
+			r := &c.Records[i]
+			r.Offset += 1 << 33
+			r.Time = inspect.At(r.Time.Add(-20000 * time.Hour))
+			if r.Metadata != nil {
+				r.Metadata.Generation += 1000
+				r.Metadata.StateTime = inspect.At(r.Metadata.StateTime.Add(-20000 * time.Hour))
+			}
+			if r.Epoch != nil {
+				r.Epoch.Epoch += 500
+			}
+			if r.Current != nil && r.Current.Epoch > 0 {
+				r.Current.Epoch += 500
+			}
+		}
+		return l.FaultAt - (20000 * time.Hour).Milliseconds(), "victim"
+	}},
+	{"clients renamed", func(l labelled, c *inspect.Case) (int64, string) {
+		name := func(s string) string { return "app-" + s[:1] }
+		for i := range c.Records {
+			r := &c.Records[i]
+			if r.Metadata != nil {
+				for j := range r.Metadata.Members {
+					m := &r.Metadata.Members[j]
+					m.ClientID, m.Host = name(m.ClientID), "10.0.0.7"
+				}
+			}
+			if r.MemberOf != nil {
+				r.MemberOf.ClientID, r.MemberOf.Host = name(r.MemberOf.ClientID), "10.0.0.7"
+			}
+		}
+		return l.FaultAt, "app-v"
+	}},
+	{"half of the commits dropped", func(l labelled, c *inspect.Case) (int64, string) {
+		rng := rand.New(rand.NewPCG(7, uint64(l.FaultAt)))
+		c.Records = keep(c.Records, func(r inspect.Record) bool { return r.Commit == nil || rng.IntN(2) == 0 })
+		return l.FaultAt, "victim"
+	}},
+	{"all commits dropped", func(l labelled, c *inspect.Case) (int64, string) {
+		c.Records = keep(c.Records, func(r inspect.Record) bool { return r.Commit == nil })
+		return l.FaultAt, "victim"
+	}},
+	{"first half dropped", func(l labelled, c *inspect.Case) (int64, string) {
+		from := c.Records[0].Time.Add(time.UnixMilli(l.FaultAt).Sub(c.Records[0].Time.Time) / 2)
+		c.Records = keep(c.Records, func(r inspect.Record) bool { return !r.Time.Before(from) })
+		return l.FaultAt, "victim"
+	}},
+	{"tail dropped 2 s after the departure", func(l labelled, c *inspect.Case) (int64, string) {
+		tl := Build(c, Options{})
+		if r, _ := victimVerdict(tl[0], l.FaultAt, "victim"); r != nil {
+			end := r.Time.Add(2 * time.Second)
+			c.Records = keep(c.Records, func(r inspect.Record) bool { return !r.Time.After(end) })
+		}
+		return l.FaultAt, "victim"
+	}},
+	{"commits of the survivors dropped", func(l labelled, c *inspect.Case) (int64, string) {
+		c.Records = keep(c.Records, func(r inspect.Record) bool { return r.Commit == nil || r.TopicPartition == 1 })
+		return l.FaultAt, "victim"
+	}},
+	{"session unknown", func(l labelled, c *inspect.Case) (int64, string) {
+		c.Groups = nil
+		return l.FaultAt, "victim"
+	}},
+}
+
+func keep(in []inspect.Record, ok func(inspect.Record) bool) []inspect.Record {
+	var out []inspect.Record
+	for _, r := range in {
+		if ok(r) {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// perturbed scores the labelled groups after a change.
+func perturbed(t *testing.T, p perturbation) score {
+	sc := score{}
+	for _, l := range readLabelled(t) {
+		c := l.asCase()
+		fault, victim := p.change(l, c)
+		tls := Build(c, Options{})
+		if len(tls) == 0 {
+			continue
+		}
+		r, _ := victimVerdict(tls[0], fault, victim)
+		if sc.add(r, l.Truth) == "wrong" && r.Confidence == inspect.High {
+			t.Errorf("%s: %s: %s, truth %s", p.name, l.Group, verdictText(r), l.Truth)
+		} else if o := outcome(r, l.Truth); o == "wrong" {
+			t.Logf("%s: %s: %s, truth %s", p.name, l.Group, verdictText(r), l.Truth)
+		}
+	}
+	return sc
+}

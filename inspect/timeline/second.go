@@ -1,0 +1,183 @@
+package timeline
+
+import (
+	"slices"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// secondLook judges what only several rebalances together show, and then names
+// every step.
+func (t *track) secondLook() {
+	t.tenures()
+	for _, s := range t.steps {
+		t.conclude(s)
+		t.liveStart(s)
+	}
+	t.rolling()
+}
+
+// tenures finds overruns inside batches whose records are committed one by one.
+// Each looks like a close; but a member that goes every time as long after it
+// came as its poll interval is, and comes back, does not close.
+func (t *track) tenures() {
+	byLane := map[string][]*departure{}
+	for _, s := range t.steps {
+		for _, d := range s.left {
+			if d.ev.rebalance == nil || d.m.since.IsZero() || d.ret == nil || d.v.basis == inspect.Stated {
+				continue
+			}
+			r := *d.ev.rebalance
+			if d.ev.tenure >= r-r/50 && d.ev.tenure <= r+slack+d.ev.hi.Sub(d.ev.lo) && d.v.cause != inspect.SessionExpired {
+				byLane[d.m.lane()+"\x00"+d.m.host] = append(byLane[d.m.lane()+"\x00"+d.m.host], d)
+			}
+		}
+	}
+	for _, list := range byLane {
+		if len(list) < 2 {
+			continue
+		}
+		for _, d := range list {
+			if d.v.cause == inspect.PollIntervalExceeded && rank(d.v.conf) > 0 {
+				continue
+			}
+			old := d.v.cause
+			d.v.cause, d.v.conf, d.v.inBatch = inspect.PollIntervalExceeded, inspect.Medium, d.ev.gapHi <= d.ev.cad.most+soonBack
+			d.v.rivals = slices.DeleteFunc(d.v.rivals, func(r inspect.Rival) bool { return r.Cause == inspect.PollIntervalExceeded })
+			if old != inspect.UnknownCause {
+				d.v.add(old, "")
+			}
+			d.v.say(itoa(int32(len(list))) + " times it went " + dur(round(d.ev.tenure)) + " after it had joined, as long as its poll interval: a batch longer than that")
+		}
+	}
+}
+
+// Bounds of a rolling restart.
+const (
+	// rollGap is the longest pause between two members of one rolling restart.
+	rollGap = 10 * time.Minute
+	// rollLeast is how many different members must be replaced.
+	rollLeast = 2
+)
+
+// rolling finds runs in which several members are replaced one after another,
+// each once: a deploy.
+func (t *track) rolling() {
+	var run []*step
+	lanes := map[string]bool{}
+	flush := func() {
+		t.markRolling(run, lanes)
+		run, lanes = nil, map[string]bool{}
+	}
+	for _, s := range t.steps {
+		gone := t.replacedLanes(s)
+		if gone == nil {
+			flush()
+			continue
+		}
+		again := slices.ContainsFunc(gone, func(l string) bool { return lanes[l] })
+		if again || len(run) > 0 && s.at.Sub(run[len(run)-1].at) > rollGap {
+			flush()
+		}
+		run = append(run, s)
+		for _, l := range gone {
+			lanes[l] = true
+		}
+	}
+	flush()
+}
+
+// replacedLanes are the members that went in a step and came back or were
+// replaced; empty for the step in which they come back, nil where the step is no
+// part of a deploy.
+func (t *track) replacedLanes(s *step) []string {
+	if s.deleted || s.base || s.upgraded || s.empty && len(s.before) > 1 {
+		return nil
+	}
+	gone := []string{}
+	for _, sw := range s.replaced {
+		if sw.fenced && sw.conf != inspect.Low {
+			return nil
+		}
+		gone = append(gone, value(sw.new.instance))
+	}
+	for _, d := range s.left {
+		ok := d.v.cause == inspect.MemberLeft || d.v.cause == inspect.RestartedWithinSession ||
+			d.v.cause == inspect.UnknownCause || d.v.cause == inspect.SessionExpired && (d.m.static() || d.m.guess.Family == inspect.StreamsLib)
+		if !ok || d.ret == nil && !t.successor(d) || d.v.basis == inspect.Stated && d.v.cause != inspect.MemberLeft {
+			return nil
+		}
+		gone = append(gone, d.m.id)
+	}
+	if len(gone) == 0 && len(s.joined) == 0 {
+		return nil
+	}
+	for _, m := range s.joined {
+		if len(s.left) == 0 && !t.isBack(s, m) {
+			return nil
+		}
+	}
+	return gone
+}
+
+// successor reports whether a new member came soon after one went, under
+// whatever name: a pod that is replaced has a new host, and often a new client id.
+func (t *track) successor(d *departure) bool {
+	for _, s := range t.steps {
+		if !s.at.Before(d.step.at) && s.at.Sub(d.step.at) <= rollGap && len(s.joined) > 0 && len(s.after) >= len(d.step.before) {
+			return true
+		}
+	}
+	return false
+}
+
+// isBack reports whether a join fills a place that somebody left before.
+func (t *track) isBack(s *step, m *member) bool {
+	for _, o := range t.steps {
+		for _, d := range o.left {
+			if d.ret != nil && d.ret.m.id == m.id {
+				return true
+			}
+			if d.ret == nil && o.at.Before(s.at) && s.at.Sub(o.at) <= rollGap && t.successor(d) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// markRolling names the steps of a run, where enough members were replaced.
+func (t *track) markRolling(run []*step, lanes map[string]bool) {
+	if len(lanes) < rollLeast {
+		return
+	}
+	most, clean := 0, true
+	static := true
+	for _, s := range run {
+		most = max(most, len(s.before), len(s.after))
+		for _, d := range s.left {
+			clean = clean && d.v.cause == inspect.MemberLeft && rank(d.v.conf) > 0
+			static = false
+		}
+	}
+	if 2*len(lanes) < most {
+		return
+	}
+	conf := inspect.Medium
+	if (clean || static) && len(lanes) >= 3 {
+		conf = inspect.High
+	}
+	for _, s := range run {
+		if len(s.left)+len(s.replaced) == 0 && s == run[0] {
+			continue
+		}
+		text := itoa(int32(len(lanes))) + " of " + itoa(int32(most)) + " members were replaced one after another"
+		was := s.out.Cause
+		s.out.Cause, s.out.Confidence, s.out.Basis = inspect.RollingRestart, conf, inspect.Inferred
+		s.out.Evidence = append([]string{text}, s.out.Evidence...)
+		if was == inspect.UnknownCause {
+			s.out.Rivals = []inspect.Rival{}
+		}
+	}
+}

@@ -1,0 +1,346 @@
+package timeline
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// findReturns looks for the return of everybody who went in a step.
+func (t *track) findReturns(s *step) {
+	at := slices.Index(t.steps, s)
+	for _, d := range s.left {
+		d.ret = t.comeback(d, at)
+		if d.step.server {
+			t.earlyReturn(d)
+		}
+	}
+}
+
+// comeback is the first later join of the same member, instance, or client.
+func (t *track) comeback(d *departure, at int) *comeback {
+	if d.swap != nil {
+		return &comeback{step: d.step, m: d.swap, by: "client", ambiguous: t.shared(d, d.step)}
+	}
+	for _, s := range t.steps[at+1:] {
+		for _, r := range s.replaced {
+			if d.m.static() && value(r.new.instance) == value(d.m.instance) {
+				return &comeback{step: s, m: r.new, by: "instance"}
+			}
+		}
+		for _, m := range s.joined {
+			switch {
+			case m.id == d.m.id:
+				return &comeback{step: s, m: m, by: "member"}
+			case d.m.static() && value(m.instance) == value(d.m.instance):
+				return &comeback{step: s, m: m, by: "instance"}
+			}
+		}
+		if c := t.byClient(d, s); c != nil {
+			return c
+		}
+	}
+	return nil
+}
+
+// byClient matches a return by client id and host, or by a client id that one
+// member alone has, on a new host.
+func (t *track) byClient(d *departure, s *step) *comeback {
+	if d.m.static() || d.m.clientID == "" {
+		return nil
+	}
+	for _, m := range s.joined {
+		if m.static() || m.clientID != d.m.clientID || t.returnsByID(m) {
+			continue
+		}
+		amb := t.shared(d, s)
+		if m.host == d.m.host {
+			return &comeback{step: s, m: m, by: "client", ambiguous: amb}
+		}
+		if !amb {
+			return &comeback{step: s, m: m, by: "client", newHost: true}
+		}
+	}
+	return nil
+}
+
+// returnsByID reports a KIP-848 member that is itself a return under its old id.
+func (t *track) returnsByID(m *member) bool {
+	if !m.server {
+		return false
+	}
+	for _, s := range t.steps {
+		for _, d := range s.left {
+			if d.m.id == m.id && d.step.at.Before(m.since) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// shared reports whether several members went by this client id at the time, so
+// that a return cannot be told to be this one's.
+func (t *track) shared(d *departure, s *step) bool {
+	if d.m.static() {
+		return false
+	}
+	n := 0
+	for _, m := range d.step.before {
+		if m.clientID == d.m.clientID {
+			n++
+		}
+	}
+	return n > 1
+}
+
+// earlyReturn: under KIP-848 a restarted process joins under a new id while the
+// broker still waits for the old one.
+func (t *track) earlyReturn(d *departure) {
+	if t.shared(d, d.step) && !t.onlyTwins(d) {
+		return
+	}
+	for _, s := range t.steps {
+		if s == d.step || s.at.After(d.step.at) {
+			break
+		}
+		for _, m := range s.joined {
+			if m.id != d.m.id && sameClient(d.m, m) && d.step.after[m.id] != nil && s.before[d.m.id] != nil {
+				last := t.lastCommit(d)
+				if last.IsZero() || s.at.After(last) {
+					d.early = &comeback{step: s, m: m, by: "client"}
+				}
+			}
+		}
+	}
+}
+
+// onlyTwins: the only other member of that client id is the one that came later.
+func (t *track) onlyTwins(d *departure) bool {
+	n := 0
+	for _, m := range d.step.before {
+		if m.clientID == d.m.clientID {
+			n++
+		}
+	}
+	return n == 2
+}
+
+func (t *track) lastCommit(d *departure) time.Time {
+	ticks := t.commitsOf(d.held, d.pos)
+	if len(ticks) == 0 {
+		return time.Time{}
+	}
+	return ticks[len(ticks)-1].at
+}
+
+// judgeStep finds the causes of a step's departures, and then its own.
+func (t *track) judgeStep(s *step) {
+	for _, d := range s.left {
+		d.ev = t.weigh(d)
+		d.v = t.judge(d)
+		t.stated(d)
+	}
+	for i := range s.replaced {
+		t.judgeSwap(s, &s.replaced[i])
+	}
+}
+
+// judgeSwap tells a restarted static member from two processes under one id.
+func (t *track) judgeSwap(s *step, r *replacement) {
+	r.conf = inspect.High
+	ticks := t.commitsOf(r.held, s.pos)
+	c := pace(ticks)
+	if r.old.host != "" && r.new.host != r.old.host {
+		r.fenced, r.conf = true, inspect.Low
+		return
+	}
+	if len(ticks) < leastCommits {
+		r.conf = inspect.Medium
+		return
+	}
+	if s.server {
+		return // a duplicate is refused under KIP-848 and writes nothing
+	}
+	if s.at.Sub(ticks[len(ticks)-1].at) < 2*c.most {
+		r.fenced, r.conf = true, inspect.Medium
+		if c.timer {
+			r.conf = inspect.Low
+		}
+	}
+}
+
+// conclude is the cause of the step as a whole.
+func (t *track) conclude(s *step) {
+	out := &s.out
+	out.Rivals, out.Evidence = []inspect.Rival{}, []string{}
+	out.Basis = inspect.Inferred
+	switch {
+	case s.upgraded:
+		t.set(out, inspect.ProtocolChanged, inspect.High, inspect.Stated, "from "+s.protoFrom+" to "+s.protoTo)
+	case s.deleted:
+		t.set(out, inspect.GroupDeleted, inspect.High, inspect.Stated, "tombstone of the group: deleted, or all its offsets expired")
+	case s.base:
+		t.set(out, inspect.UnknownCause, inspect.Low, inspect.Inferred, "what was before it was not read, or is compacted away")
+	case len(s.left) > 0:
+		t.concludeLeft(s)
+	case len(s.replaced) > 0:
+		t.concludeSwap(s)
+	case len(s.joined) > 0:
+		t.set(out, inspect.MemberJoined, inspect.High, inspect.Stated, joinedText(s.joined))
+	case len(s.subs) > 0:
+		t.set(out, inspect.SubscriptionChanged, inspect.High, inspect.Stated, s.subs...)
+	case s.topicNews != "":
+		t.set(out, inspect.TopicMetadataChanged, inspect.High, inspect.Inferred, s.topicNews)
+	case s.protoFrom != s.protoTo && s.protoFrom != "" && s.protoTo != "":
+		t.set(out, inspect.AssignorChanged, inspect.High, inspect.Stated, "assignor "+s.protoFrom+" became "+s.protoTo)
+	case len(s.grown) > 0:
+		t.set(out, inspect.TopicMetadataChanged, inspect.High, inspect.Inferred, "nobody had "+partitions(s.grown)+" before: partitions were added, or a topic came")
+	default:
+		t.concludeNothing(s)
+	}
+	if s.skipped > 0 {
+		out.Evidence = append(out.Evidence, itoa(s.skipped)+" join round(s) before it ended without a sync")
+	}
+	if s.compacted {
+		out.Notes = append(out.Notes, "earlier generations are compacted away")
+	}
+}
+
+func (t *track) set(out *inspect.Rebalance, c inspect.Cause, conf inspect.Confidence, b inspect.Basis, evidence ...string) {
+	out.Cause, out.Confidence, out.Basis = c, conf, b
+	out.Evidence = append(out.Evidence, evidence...)
+}
+
+func joinedText(joined []*member) string {
+	var names []string
+	for _, m := range joined {
+		names = append(names, m.lane())
+	}
+	return strings.Join(names, ", ") + " joined"
+}
+
+func partitions(list []tp) string {
+	var out []string
+	for _, k := range list {
+		out = append(out, k.topic+"-"+itoa(k.part))
+	}
+	if len(out) > 8 {
+		out = append(out[:8], "and "+itoa(int32(len(list)-8))+" more")
+	}
+	return strings.Join(out, ", ")
+}
+
+// weight orders causes by how much they explain: the worst departure names the step.
+func weight(c inspect.Cause) int {
+	switch c {
+	case inspect.PollIntervalExceeded:
+		return 8
+	case inspect.RejoinTimedOut:
+		return 7
+	case inspect.SyncPhaseExpired:
+		return 6
+	case inspect.SessionExpired:
+		return 5
+	case inspect.RestartedWithinSession:
+		return 4
+	case inspect.CoordinatorMoved:
+		return 3
+	case inspect.MemberLeft:
+		return 2
+	}
+	return 1
+}
+
+// concludeLeft names the step after the departure that weighs most; where the
+// departures are of different causes, the step is no surer than the least sure.
+func (t *track) concludeLeft(s *step) {
+	worst := s.left[0]
+	for _, d := range s.left[1:] {
+		if a, b := rank(d.v.conf), rank(worst.v.conf); weight(d.v.cause) > weight(worst.v.cause) && a >= b || a > b && weight(d.v.cause) > 1 {
+			worst = d
+		}
+	}
+	out := &s.out
+	v := worst.v
+	t.set(out, v.cause, v.conf, v.basis, v.why...)
+	out.Rivals = append(out.Rivals, v.rivals...)
+	out.Returned = v.returned
+	if s.empty && (v.cause == inspect.MemberLeft || v.cause == inspect.UnknownCause) {
+		out.Rivals = slices.DeleteFunc(out.Rivals, func(r inspect.Rival) bool { return v.cause == inspect.UnknownCause && r.WhyNot != "" })
+		out.Cause, out.Basis = inspect.GroupEmptied, inspect.Stated
+		out.Evidence = append([]string{"nobody is left in the group"}, out.Evidence...)
+	}
+	for _, d := range s.left {
+		if d != worst && d.v.cause != v.cause {
+			out.Notes = append(out.Notes, d.m.lane()+": "+string(d.v.cause)+", "+string(d.v.conf))
+		}
+	}
+}
+
+func rank(c inspect.Confidence) int {
+	switch c {
+	case inspect.High:
+		return 2
+	case inspect.Medium:
+		return 1
+	}
+	return 0
+}
+
+func (t *track) concludeSwap(s *step) {
+	out := &s.out
+	r := s.replaced[0]
+	for _, o := range s.replaced[1:] {
+		if o.fenced && !r.fenced {
+			r = o
+		}
+	}
+	if r.fenced {
+		text := "another process took " + value(r.new.instance) + " while the old one was still committing"
+		if r.new.host != r.old.host {
+			text = value(r.new.instance) + " moved from " + r.old.host + " to " + r.new.host
+		}
+		t.set(out, inspect.StaticMemberFenced, r.conf, inspect.Inferred, text)
+		out.Rivals = append(out.Rivals, inspect.Rival{Cause: inspect.StaticMemberRestarted})
+		return
+	}
+	t.set(out, inspect.StaticMemberRestarted, r.conf, inspect.Inferred, value(r.new.instance)+" came back under a new member id in the same generation")
+	if r.conf != inspect.High {
+		out.Rivals = append(out.Rivals, inspect.Rival{Cause: inspect.StaticMemberFenced})
+	}
+}
+
+// concludeNothing: a new generation in which nothing changed.
+func (t *track) concludeNothing(s *step) {
+	out := &s.out
+	moved := t.movedBefore(s)
+	switch {
+	case moved:
+		t.set(out, inspect.CoordinatorMoved, inspect.Medium, inspect.Inferred, "the coordinator moved since the last commit before it, and nothing else changed")
+	case s.skipped > 0:
+		t.set(out, inspect.AssignmentFailed, inspect.Medium, inspect.Inferred, "nothing changed, and generations before it never reached the log: the leader did not sync, or the append failed")
+	default:
+		t.set(out, inspect.UnknownCause, inspect.Low, inspect.Inferred, "nothing changed: a member asked to rejoin (enforceRebalance, or a member that came and went within one join)")
+	}
+}
+
+// movedBefore reports a new leader epoch between the record before the step and it.
+func (t *track) movedBefore(s *step) bool {
+	if s.first == 0 {
+		return false
+	}
+	epoch := int32(-1)
+	for i := s.first; i >= 0 && i >= s.first-2; i-- {
+		le := t.recs[i].LeaderEpoch
+		if le >= 0 && epoch >= 0 && le != epoch {
+			return true
+		}
+		if le >= 0 {
+			epoch = le
+		}
+	}
+	return false
+}
