@@ -29,6 +29,7 @@ type Unchecked struct {
 	Subject string       `json:"subject"` // "" where there was nothing to run it on
 	Fact    inspect.Fact `json:"fact"`
 	Reason  string       `json:"reason"`
+	Hint    string       `json:"hint"` // in a few words, what would make it checked
 }
 
 // Evaluate runs every rule on everything in the case. The case is not changed. A
@@ -84,8 +85,8 @@ func runRule(rule Rule, subjects []*Subject, o Options, rep *Report) []Unchecked
 			continue
 		}
 		tried = true
-		if fact, why := firstLack(rule, s); why != "" {
-			missing = append(missing, Unchecked{ID: rule.ID, Name: rule.Name, Group: s.Group, Subject: s.Name, Fact: fact, Reason: why})
+		if fact, why, missed := firstLack(rule, s); missed {
+			missing = append(missing, Unchecked{ID: rule.ID, Name: rule.Name, Group: s.Group, Subject: s.Name, Fact: fact, Reason: why.reason, Hint: why.hint})
 			continue
 		}
 		if s.Config != nil && s.Group != "" {
@@ -94,7 +95,8 @@ func runRule(rule Rule, subjects []*Subject, o Options, rep *Report) []Unchecked
 		rule.Check(s, func(f Finding) { rep.Findings = append(rep.Findings, complete(rule, s, f, o)) })
 	}
 	if !tried {
-		return []Unchecked{{ID: rule.ID, Name: rule.Name, Reason: nothingOf(rule)}}
+		why := nothingOf(rule)
+		return []Unchecked{{ID: rule.ID, Name: rule.Name, Reason: why.reason, Hint: why.hint}}
 	}
 	// What a live group cannot tell, the file of the same group has told.
 	out := missing[:0]
@@ -106,23 +108,23 @@ func runRule(rule Rule, subjects []*Subject, o Options, rep *Report) []Unchecked
 	return mergeUnchecked(out)
 }
 
-func firstLack(rule Rule, s *Subject) (inspect.Fact, string) {
+func firstLack(rule Rule, s *Subject) (inspect.Fact, lack, bool) {
 	for _, f := range rule.Needs {
-		if why := lacks(s, f); why != "" {
-			return f, why
+		if why, missed := lacks(s, f); missed {
+			return f, why, true
 		}
 	}
-	return "", ""
+	return "", lack{}, false
 }
 
-func nothingOf(rule Rule) string {
+func nothingOf(rule Rule) lack {
 	switch rule.Scope {
 	case PerGroup:
-		return "no group was looked at (name one, with -b)"
+		return lack{"no group was looked at (name one, with -b)", "name a group, with -b"}
 	case PerCluster:
-		return "no cluster was looked at (-b)"
+		return lack{"no cluster was looked at (-b)", "needs -b"}
 	}
-	return "no consumer was found in what was read"
+	return lack{"no consumer was found in what was read", "nothing to check"}
 }
 
 // mergeUnchecked joins the entries of one group that have the same reason.

@@ -9,32 +9,33 @@ import (
 var presence = map[inspect.Fact]struct {
 	has    func(s *Subject) bool
 	reason string
+	hint   string // what would provide it, in a few words
 }{
 	inspect.FactClientConfig: {hasConfig,
-		"what a client sets for itself never reaches a broker (add -f FILE)"},
-	inspect.FactTimeouts: {hasTimeouts, "session and rebalance timeouts stand in __consumer_offsets alone, which was not read (add -f FILE)"},
+		"what a client sets for itself never reaches a broker (add -f FILE)", "add -f FILE"},
+	inspect.FactTimeouts: {hasTimeouts, "session and rebalance timeouts stand in __consumer_offsets alone, which was not read (add -f FILE)", "add -f FILE"},
 	inspect.FactPollTime: {func(s *Subject) bool { _, ok := s.PollNeed(); return ok },
-		"the time between two polls is not known (add --batch-time or --record-time, or name the group for its history)"},
+		"the time between two polls is not known (add --batch-time or --record-time, or name the group for its history)", "add --batch-time"},
 	inspect.FactPause: {func(s *Subject) bool { _, _, ok := s.LongestPause(); return ok },
-		"pauses of the process are not known (add --gc-pause or --gc-log)"},
-	inspect.FactBrokerConfig: {hasBrokerConfig, "the brokers' configuration was not read (needs a cluster: -b)"},
-	inspect.FactGroupConfig:  {func(s *Subject) bool { return s.Live != nil && s.Live.Limits.Session != nil }, "the group's configuration was not read (Kafka 4.0)"},
-	inspect.FactMembers:      {hasMembers, "the group's members were not read (name the group, with -b)"},
-	inspect.FactState:        {func(s *Subject) bool { return s.Live != nil && s.Live.State != "" }, "the group's state was not read (name the group, with -b)"},
-	inspect.FactSubscription: {hasSubscriptions, "the members' subscriptions were not read (they show while the group is Stable)"},
-	inspect.FactAssignment:   {hasAssignments, "the members' assignments were not read (they show while the group is Stable)"},
-	inspect.FactTopics:       {hasTopics, "the subscribed topics were not read"},
-	inspect.FactLag:          {func(s *Subject) bool { return s.Live != nil && s.Live.Lag != nil }, "the group's lag was not read"},
+		"pauses of the process are not known (add --gc-pause or --gc-log)", "add --gc-pause"},
+	inspect.FactBrokerConfig: {hasBrokerConfig, "the brokers' configuration was not read (needs a cluster: -b)", "needs -b"},
+	inspect.FactGroupConfig:  {func(s *Subject) bool { return s.Live != nil && s.Live.Limits.Session != nil }, "the group's configuration was not read (Kafka 4.0)", "needs Kafka 4.0"},
+	inspect.FactMembers:      {hasMembers, "the group's members were not read (name the group, with -b)", "name the group, with -b"},
+	inspect.FactState:        {func(s *Subject) bool { return s.Live != nil && s.Live.State != "" }, "the group's state was not read (name the group, with -b)", "name the group, with -b"},
+	inspect.FactSubscription: {hasSubscriptions, "the members' subscriptions were not read (they show while the group is Stable)", "group not Stable"},
+	inspect.FactAssignment:   {hasAssignments, "the members' assignments were not read (they show while the group is Stable)", "group not Stable"},
+	inspect.FactTopics:       {hasTopics, "the subscribed topics were not read", "topics not read"},
+	inspect.FactLag:          {func(s *Subject) bool { return s.Live != nil && s.Live.Lag != nil }, "the group's lag was not read", "lag not read"},
 	inspect.FactGeneration: {func(s *Subject) bool { return s.Live != nil && (s.Live.Generation != nil || s.Live.Epoch != nil) },
-		"the group's generation was not read"},
-	inspect.FactCoordinator:  {func(s *Subject) bool { return s.Live != nil && s.Live.Coordinator != nil }, "the group's coordinator was not found"},
-	inspect.FactOffsetsTopic: {func(s *Subject) bool { return s.Case.OffsetsTopic != nil }, "__consumer_offsets was not looked at (needs a cluster: -b)"},
-	inspect.FactHistory:      {hasHistory, "the group's history in __consumer_offsets was not read"},
-	inspect.FactClientLog:    {func(s *Subject) bool { return len(s.Case.LogEvents) > 0 }, "no log was read (add --log FILE)"},
+		"the group's generation was not read", "generation not read"},
+	inspect.FactCoordinator:  {func(s *Subject) bool { return s.Live != nil && s.Live.Coordinator != nil }, "the group's coordinator was not found", "no coordinator"},
+	inspect.FactOffsetsTopic: {func(s *Subject) bool { return s.Case.OffsetsTopic != nil }, "__consumer_offsets was not looked at (needs a cluster: -b)", "needs -b"},
+	inspect.FactHistory:      {hasHistory, "the group's history in __consumer_offsets was not read", "no history"},
+	inspect.FactClientLog:    {func(s *Subject) bool { return len(s.Case.LogEvents) > 0 }, "no log was read (add --log FILE)", "add --log FILE"},
 	inspect.FactDeclared: {func(s *Subject) bool {
 		d := s.Case.Declared
 		return d.BatchTime != nil || d.RecordTime != nil || d.GCPause != nil || len(d.BatchTimes) > 0
-	}, "nothing was declared (--batch-time, --record-time, --gc-pause)"},
+	}, "nothing was declared (--batch-time, --record-time, --gc-pause)", "add --batch-time"},
 }
 
 func hasConfig(s *Subject) bool {
@@ -131,53 +132,51 @@ func hasHistory(s *Subject) bool {
 	return s.Timeline != nil
 }
 
-// derived facts come from others: a Gap about one of these leaves them incomplete.
-var derived = map[inspect.Fact][]inspect.Fact{
-	inspect.FactPollTime: {inspect.FactDeclared, inspect.FactHistory, inspect.FactClientLog},
-	inspect.FactPause:    {inspect.FactDeclared, inspect.FactClientLog},
-}
+// lack says why a fact is missing: the reason in full, and in a few words what would
+// provide it.
+type lack struct{ reason, hint string }
 
-// lacks says why a subject lacks a fact; "" means that it has it. A Gap about the
+// lacks says why a subject lacks a fact; false means that it has it. A Gap about the
 // very group outranks what was read in part; a Gap about all groups only counts
 // where the subject really lacks the fact, since one sick broker must not hide
 // what the others told.
-func lacks(s *Subject, f inspect.Fact) string {
+func lacks(s *Subject, f inspect.Fact) (lack, bool) {
 	p, known := presence[f]
 	if !known {
-		return "no part of this program fills in " + string(f)
+		return lack{"no part of this program fills in " + string(f), "unknown"}, true
 	}
-	has := p.has(s)
 	if s.Config != nil && (f == inspect.FactClientConfig || f == inspect.FactTimeouts) {
-		return "" // the file tells, whatever the cluster withheld
+		return lack{}, false // the file tells, whatever the cluster withheld
 	}
-	general := ""
-	for _, g := range s.Case.Gaps {
+	var general *inspect.Gap
+	for i, g := range s.Case.Gaps {
 		if g.Fact != f {
 			continue
 		}
 		switch {
 		case g.Group == "":
-			general = gapReason(g)
+			general = &s.Case.Gaps[i]
 		case g.Group == s.Group && s.Scope != PerCluster:
-			return gapReason(g)
+			return gapLack(g), true
 		}
 	}
 	switch {
-	case has:
-		return ""
-	case general != "":
-		return general
+	case p.has(s):
+		return lack{}, false
+	case general != nil:
+		return gapLack(*general), true
 	}
-	return p.reason
+	return lack{p.reason, p.hint}, true
 }
 
-func gapReason(g inspect.Gap) string {
-	r := g.What + ": " + g.Why
+func gapLack(g inspect.Gap) lack {
+	l := lack{reason: g.What + ": " + g.Why, hint: g.Why}
 	if g.What == "" {
-		r = g.Why
+		l.reason = g.Why
 	}
 	if g.Needs != "" {
-		r += " (needs " + g.Needs + ")"
+		l.reason += " (needs " + g.Needs + ")"
+		l.hint = "needs " + g.Needs
 	}
-	return r
+	return l
 }

@@ -44,9 +44,8 @@ func checkPauses(s *Subject, report func(Finding)) {
 	if pause >= session.D {
 		sev, what = Error, "puts the member out"
 	}
-	f := s.Finding(sev, fmt.Sprintf("%s is %s: a pause of %s %s (3 heartbeats of %s + %s = %s)",
-		session.Spelled, span(session.D), span(pause), what, span(hb.D), span(pause), span(need)), session)
-	f.Evidence = append(f.Evidence, why)
+	f := s.Finding(sev, fmt.Sprintf("%s is %s: %s %s (3 heartbeats of %s + %s = %s)",
+		session.Spelled, span(session.D), why, what, span(hb.D), span(pause), span(need)), session)
 	if !okHB {
 		f.Evidence = append(f.Evidence, "heartbeat.interval.ms never reaches a broker: 3s, the default of every client, is taken")
 		f.Confidence = inspect.Medium

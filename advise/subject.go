@@ -376,7 +376,7 @@ func (s *Subject) LongestPause() (time.Duration, string, bool) {
 	var text string
 	known := false
 	if p := s.Case.Declared.GCPause; p != nil {
-		most, text, known = p.Duration(), "a pause of "+span(p.Duration())+" was declared (--gc-pause)", true
+		most, text, known = p.Duration(), "a pause of "+span(p.Duration())+" (--gc-pause)", true
 	}
 	for _, e := range s.Case.LogEvents {
 		if e.Kind != inspect.LogPause {
@@ -384,7 +384,7 @@ func (s *Subject) LongestPause() (time.Duration, string, bool) {
 		}
 		known = true
 		if d := inspect.Or(e.Length, 0); d > most {
-			most, text = d, fmt.Sprintf("a pause of %s stands in %s:%d", span(d), e.From.File, e.From.Line)
+			most, text = d, fmt.Sprintf("a pause of %s (%s:%d)", span(d), e.From.File, e.From.Line)
 		}
 	}
 	return most, text, known

@@ -83,10 +83,13 @@ func pick(name string, data []byte, forced string) (dialect, error) {
 	return best, nil
 }
 
+// FromFlags stands for the file in the position of a setting that came from --set.
+const FromFlags = "command line"
+
 // Override sets key to value as --set does: it outranks the file. The canonical
 // name, the value in milliseconds and problems are worked out as for a file.
 func Override(c *inspect.ClientConfig, key, value string) {
-	where := inspect.Position{File: "--set"}
+	where := inspect.Position{File: FromFlags}
 	s, problem := NewSetting(key, key, value, where)
 	s.Origin = inspect.OriginFlag
 	if problem != nil {

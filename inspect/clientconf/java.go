@@ -18,10 +18,7 @@ var _ = register(dialect{name: "java", sniff: sniffJava, read: readJava})
 func sniffJava(name string, data []byte) int {
 	f, err := properties.Parse(data)
 	if err != nil {
-		if strings.HasSuffix(name, ".properties") {
-			return 5 // so that the error names the line
-		}
-		return 0
+		return 1 // so that the error names the line
 	}
 	known := 0
 	for _, e := range f.Entries {
