@@ -27,6 +27,7 @@ var ReadOnlyKeys = map[int16]string{
 	32: "DescribeConfigs",
 	36: "SaslAuthenticate",
 	60: "DescribeCluster",
+	66: "ListTransactions",
 	69: "ConsumerGroupDescribe",
 	75: "DescribeTopicPartitions",
 	77: "ShareGroupDescribe",

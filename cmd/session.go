@@ -1,0 +1,69 @@
+package cmd
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/collect"
+	"github.com/kgdiag/kgdiag/inspect/offsetlog"
+	"github.com/kgdiag/kgdiag/internal/kconn"
+	"github.com/kgdiag/kgdiag/internal/render"
+	"github.com/kgdiag/kgdiag/internal/term"
+)
+
+// session is a connection with what reads through it.
+type session struct {
+	client    *kgo.Client
+	conn      kconn.Config
+	collector *collect.Collector
+	scanner   *offsetlog.Scanner
+}
+
+// open connects and prepares the readers; the caller closes the session.
+func (a *app) open(ctx context.Context) (*session, error) {
+	client, conn, err := a.connect(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &session{client: client, conn: conn}
+	s.scanner = &offsetlog.Scanner{Client: client, Dial: func() (*kgo.Client, error) { return kgo.NewClient(conn.Options()...) }}
+	s.collector = collect.New(client, collect.Options{PerBroker: conn.BrokerTimeout(), Now: a.now, Log: s.scanner,
+		Bootstrap: conn.Bootstrap, Context: conn.Context, Version: Version()})
+	return s, nil
+}
+
+// close ends the connection.
+func (s *session) close() { s.client.Close() }
+
+// cluster is the head of a document about what a Metadata answer showed.
+func (s *session) cluster(m *collect.Metadata) inspect.Cluster {
+	return inspect.Cluster{ID: m.ClusterID, Context: s.conn.Context, Bootstrap: s.conn.Bootstrap,
+		Brokers: len(m.Brokers), OffsetsPartitions: m.OffsetsPartitions()}
+}
+
+// strictly is --strict: exit 3 where something could not be read.
+func (a *app) strictly(gaps []inspect.Gap) error {
+	if !a.flags.strict || len(gaps) == 0 {
+		return nil
+	}
+	return incomplete(fmt.Errorf("--strict: %s could not be read", plural(len(gaps), "thing")), "")
+}
+
+// gapLines tell people what could not be read, why, and what would allow it.
+func gapLines(gaps []inspect.Gap) []render.Line {
+	out := make([]render.Line, 0, len(gaps))
+	for _, g := range gaps {
+		text := g.What + ": " + g.Why
+		if g.Group != "" {
+			text = g.Group + ": " + text
+		}
+		if g.Needs != "" {
+			text += "; needs " + g.Needs
+		}
+		out = append(out, render.Line{render.S(term.Warn, "not read"), render.P("  %s", text)})
+	}
+	return out
+}
