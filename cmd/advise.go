@@ -1,0 +1,390 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sort"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kgdiag/kgdiag/advise"
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/clientconf"
+	"github.com/kgdiag/kgdiag/inspect/clientconf/properties"
+	"github.com/kgdiag/kgdiag/inspect/clientlog"
+)
+
+// adviseOptions are the flags of advise.
+type adviseOptions struct {
+	*app
+	selection
+	files   []string
+	dialect string
+	client  string
+	sets    []string
+	logs    []string
+	gcLogs  []string
+	from    string
+
+	batchTime, recordTime, gcPause string
+
+	since       string
+	minSeverity string
+	disable     []string
+	failOn      string
+	project     string
+
+	project0 projectFile // what the project file said
+	floor    advise.Severity
+	tripAt   advise.Severity
+	family   inspect.Family
+	version  string
+}
+
+var _ = command(60, newAdviseCmd)
+
+func newAdviseCmd(a *app) *cobra.Command {
+	o := &adviseOptions{app: a}
+	c := &cobra.Command{
+		Use:   "advise [GROUP…]",
+		Short: "findings on configuration files, live groups, brokers and logs",
+		Long: `Findings on configuration files, live groups, brokers and logs, worst first, each
+with what to change and what that costs. A cluster is asked only if a group is
+named, or a cluster stands on the command line.`,
+		Example: `  kgdiag advise -f consumer.properties --client java@3.7.0 --batch-time 8m
+  kgdiag advise -b kafka-1:9092 orders -f orders.properties
+  kgdiag advise --log app.log --gc-log gc.log`,
+		Annotations: map[string]string{extraOutputs: "sarif"},
+		RunE: func(c *cobra.Command, args []string) error {
+			return o.run(c.Context(), args)
+		},
+	}
+	f := c.Flags()
+	f.SortFlags = false
+	f.StringArrayVarP(&o.files, "config", "f", nil, "configuration `FILE` of a consumer (repeatable)")
+	f.StringVar(&o.dialect, "dialect", "", "read the files as this dialect: "+strings.Join(clientconf.Dialects(), "|"))
+	f.StringVar(&o.client, "client", "", "the client library of the files, `NAME@VERSION`: "+strings.Join(clientNames(), "|"))
+	f.StringArrayVar(&o.sets, "set", nil, "setting `key=value` that outranks the files (repeatable)")
+	f.StringArrayVar(&o.logs, "log", nil, "client or broker log `FILE` (repeatable)")
+	f.StringArrayVar(&o.gcLogs, "gc-log", nil, "JVM garbage collection log `FILE` (repeatable)")
+	f.StringVar(&o.batchTime, "batch-time", "", "longest time between two polls, `8m`")
+	f.StringVar(&o.recordTime, "record-time", "", "time that one record takes, `200ms`")
+	f.StringVar(&o.gcPause, "gc-pause", "", "longest pause of the whole process, `12s`")
+	f.StringVar(&o.from, "from", "", "read a case `FILE` instead of a cluster")
+	f.StringVar(&o.since, "since", "1h", "history to look at: a duration, an RFC 3339 time, or HH:MM")
+	f.StringVar(&o.minSeverity, "min-severity", "warning", "mildest findings to show: info|warning|error")
+	f.StringSliceVar(&o.disable, "disable", nil, "rule `ID` that is not run (repeatable)")
+	f.StringVar(&o.failOn, "fail-on", "error", "exit 1 from this severity on: never|info|warning|error")
+	f.StringVar(&o.project, "project", projectName, "project `FILE` with rules and declared times; \"\" for none")
+	o.addFlags(c)
+	return c
+}
+
+func clientNames() []string {
+	var names []string
+	for f := range advise.Clients() {
+		names = append(names, string(f))
+	}
+	sort.Strings(names)
+	return names
+}
+
+func (o *adviseOptions) run(ctx context.Context, args []string) error {
+	groups := append(append([]string{}, o.group...), args...)
+	if err := o.complete(groups); err != nil {
+		return err
+	}
+	c, asked, err := o.collect(ctx, groups)
+	if c == nil {
+		return err
+	}
+	report := advise.Evaluate(c, advise.Options{Disable: o.disable, Severities: o.project0.severities()})
+	if show := o.showAdvice(c, report, asked); show != nil {
+		return show
+	}
+	return o.verdict(c, report, err)
+}
+
+// complete reads the flags into values; everything that it refuses is a usage error.
+func (o *adviseOptions) complete(groups []string) error {
+	if err := checkIDs(groups); err != nil {
+		return err
+	}
+	var err error
+	if o.floor, err = severityFlag("--min-severity", o.minSeverity, false); err != nil {
+		return err
+	}
+	if o.tripAt, err = severityFlag("--fail-on", o.failOn, true); err != nil {
+		return err
+	}
+	if o.tripAt != "" && o.floor.Rank() > o.tripAt.Rank() {
+		o.warn("--fail-on %s can trip on findings that --min-severity %s hides", o.failOn, o.minSeverity)
+	}
+	if o.project0, err = readProject(o.project, o.project != projectName); err != nil {
+		return err
+	}
+	o.disable = append(o.disable, o.project0.Rules.Disable...)
+	for _, id := range o.disable {
+		if _, ok := advise.Lookup(id); !ok {
+			return usage(fmt.Sprintf("--disable %s: no such rule", id), "kgdiag rules lists them")
+		}
+	}
+	return o.completeClient()
+}
+
+func (o *adviseOptions) completeClient() error {
+	if o.client == "" {
+		return nil
+	}
+	name, version, _ := strings.Cut(o.client, "@")
+	o.family, o.version = inspect.Family(strings.ToLower(name)), version
+	newest, ok := advise.Clients()[o.family]
+	if !ok {
+		return usage(fmt.Sprintf("--client %s: no such client library", o.client), "known are "+strings.Join(clientNames(), ", "))
+	}
+	if version != "" && !plausibleVersion(version) {
+		return usage(fmt.Sprintf("--client %s: %q is no version", o.client, version), fmt.Sprintf("such as %s@%s", o.family, newest))
+	}
+	return nil
+}
+
+func plausibleVersion(v string) bool {
+	v = strings.TrimPrefix(v, "v")
+	return v != "" && v[0] >= '0' && v[0] <= '9' && len(v) < 40
+}
+
+func severityFlag(flag, value string, never bool) (advise.Severity, error) {
+	s := advise.Severity(value)
+	switch {
+	case s.Rank() > 0:
+		return s, nil
+	case never && value == "never":
+		return "", nil
+	case never:
+		return "", usagef("%s %q: not known, want never, info, warning or error", flag, value)
+	}
+	return "", usagef("%s %q: not known, want info, warning or error", flag, value)
+}
+
+// collect fills a case from everything that the user named, and says what that was.
+// With an error beside a case, the case holds what could be read.
+func (o *adviseOptions) collect(ctx context.Context, groups []string) (*inspect.Case, []string, error) {
+	c := &inspect.Case{Schema: inspect.CaseSchema, Kgdiag: Version(), GeneratedAt: inspect.At(o.now())}
+	var err error
+	if c.Configs, err = o.readConfigs(groups); err != nil {
+		return nil, nil, err
+	}
+	if c.Declared, err = o.declared(); err != nil {
+		return nil, nil, err
+	}
+	asked := append([]string{}, groups...)
+	logs, err := o.readLogs(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	live, liveErr := o.live(ctx, groups, c.Configs)
+	if live == nil && liveErr != nil {
+		return nil, nil, liveErr
+	}
+	if live != nil {
+		live.Configs, live.Declared = append(live.Configs, c.Configs...), c.Declared
+		c = live
+	}
+	c.Configs = append(c.Configs, logs.configs...)
+	c.LogEvents = append(c.LogEvents, logs.events...)
+	if live == nil && len(c.Configs) == 0 && len(c.LogEvents) == 0 {
+		return nil, nil, usage("nothing to advise on", "name a group, a configuration (-f FILE), a log (--log FILE) or all groups (--all-groups)")
+	}
+	for i := range c.Configs {
+		asked = append(asked, c.Configs[i].Where.File)
+	}
+	return c, asked, liveErr
+}
+
+// readConfigs reads the -f files, or makes a configuration out of --set alone.
+func (o *adviseOptions) readConfigs(groups []string) ([]inspect.ClientConfig, error) {
+	var out []inspect.ClientConfig
+	for _, name := range o.files {
+		data, err := readInput(name, o.streams.In)
+		if err != nil {
+			return nil, err
+		}
+		configs, err := clientconf.Read(name, data, clientconf.Options{Dialect: o.dialect, Family: o.family, Version: o.version})
+		if err != nil {
+			return nil, &problem{code: exitUsage, err: err}
+		}
+		out = append(out, configs...)
+	}
+	if len(o.files) == 0 && (len(o.sets) > 0 || o.client != "" || o.declares() && len(groups) == 0 && !o.any() && o.from == "" && len(o.logs) == 0) {
+		out = append(out, inspect.ClientConfig{Where: inspect.Position{File: clientconf.FromFlags}, Dialect: "java", Family: o.familyOrJava(),
+			Version: o.version, Assumed: o.version == "", Settings: []inspect.Setting{}})
+	}
+	for _, kv := range o.sets {
+		key, value, ok := strings.Cut(kv, "=")
+		if !ok || key == "" {
+			return nil, usagef("--set %q: want key=value", kv)
+		}
+		for i := range out {
+			clientconf.Override(&out[i], key, value)
+		}
+	}
+	return out, nil
+}
+
+func (o *adviseOptions) familyOrJava() inspect.Family {
+	if o.family == "" {
+		return inspect.Java
+	}
+	return o.family
+}
+
+func (o *adviseOptions) declares() bool {
+	return o.batchTime != "" || o.recordTime != "" || o.gcPause != ""
+}
+
+// readInput reads a file that the user named, "-" for standard input, with the
+// limits of a configuration.
+func readInput(name string, stdin io.Reader) ([]byte, error) {
+	var r io.Reader = stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, &problem{code: exitUsage, err: fileError(name, err)}
+		}
+		defer f.Close()
+		if st, err := f.Stat(); err == nil && st.IsDir() {
+			return nil, usage(fmt.Sprintf("%s: is a directory", name), "name a file in it")
+		}
+		r = f
+	}
+	data, err := io.ReadAll(io.LimitReader(r, properties.MaxSize+1))
+	if err != nil {
+		return nil, &problem{code: exitUsage, err: fileError(name, err)}
+	}
+	return data, nil
+}
+
+// fileError drops the system call from the error of a file.
+func fileError(name string, err error) error {
+	var path *os.PathError
+	if errors.As(err, &path) {
+		if errors.Is(path.Err, syscall.ENOENT) {
+			return fmt.Errorf("%s: no such file", name)
+		}
+		return fmt.Errorf("%s: %w", name, path.Err)
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}
+
+// declared reads the declared times.
+func (o *adviseOptions) declared() (inspect.Declared, error) {
+	var d inspect.Declared
+	for _, f := range []struct {
+		flag, value string
+		to          **inspect.Millis
+	}{{"--batch-time", o.batchTime, &d.BatchTime}, {"--record-time", o.recordTime, &d.RecordTime}, {"--gc-pause", o.gcPause, &d.GCPause}} {
+		if f.value == "" {
+			continue
+		}
+		span, err := parseSpan(f.flag, f.value)
+		if err != nil {
+			return d, err
+		}
+		*f.to = inspect.Ms(span)
+	}
+	for group, span := range o.project0.batchTimes() {
+		if d.BatchTimes == nil {
+			d.BatchTimes = map[string]inspect.Millis{}
+		}
+		d.BatchTimes[group] = inspect.Millis(span)
+	}
+	return d, nil
+}
+
+type logFindings struct {
+	events  []inspect.LogEvent
+	configs []inspect.ClientConfig
+}
+
+// mostEvents bounds what is kept of the logs, so that a log of any size fits.
+const mostEvents = 200_000
+
+func (o *adviseOptions) readLogs(ctx context.Context) (logFindings, error) {
+	var out logFindings
+	dropped := 0
+	for _, name := range append(append([]string{}, o.logs...), o.gcLogs...) {
+		f, err := os.Open(name)
+		if err != nil {
+			return out, &problem{code: exitUsage, err: fileError(name, err)}
+		}
+		_, err = clientlog.Read(f, name, clientlog.Options{Zone: o.zone(), Day: o.now()}, clientlog.Handler{
+			Event: func(e inspect.LogEvent) error {
+				if len(out.events) >= mostEvents {
+					dropped++
+					return ctx.Err()
+				}
+				out.events = append(out.events, e)
+				return nil
+			},
+			Config: func(c inspect.ClientConfig) error {
+				out.configs = append(out.configs, c)
+				return ctx.Err()
+			},
+		})
+		f.Close()
+		if err != nil {
+			if ctx.Err() != nil {
+				return out, context.Cause(ctx)
+			}
+			return out, &problem{code: exitUsage, err: err}
+		}
+	}
+	if dropped > 0 {
+		o.warn("the logs hold more than %s events: %s of them were left out", count(mostEvents), count(int64(dropped)))
+	}
+	return out, nil
+}
+
+// verdict turns the report into the exit: not found, tripped, or unchecked under
+// --strict, in this order.
+func (o *adviseOptions) verdict(c *inspect.Case, r advise.Report, err error) error {
+	if err != nil {
+		return err
+	}
+	for _, f := range r.Findings {
+		if o.tripAt != "" && f.Severity.Rank() >= o.tripAt.Rank() && f.Confidence != inspect.Low {
+			return tripped()
+		}
+	}
+	if n := len(pressing(r.Unchecked, c)); o.flags.strict && n > 0 {
+		return incomplete(fmt.Errorf("%s could not be checked (--strict)", plural(n, "rule")), "-v lists them with what each needs")
+	}
+	return nil
+}
+
+// pressing are the unchecked rules that concern something the user asked about, and
+// not clusters and groups that nobody named.
+func pressing(us []advise.Unchecked, c *inspect.Case) []advise.Unchecked {
+	offline := c.Cluster == (inspect.Cluster{})
+	var out []advise.Unchecked
+	for _, u := range us {
+		if u.Subject != "" && !(offline && fromCluster(u.Fact)) {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// fromCluster reports whether a fact comes from a cluster alone.
+func fromCluster(f inspect.Fact) bool {
+	switch f {
+	case inspect.FactClientConfig, inspect.FactTimeouts, inspect.FactPollTime, inspect.FactPause, inspect.FactClientLog, inspect.FactDeclared:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,287 @@
+package cmd
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/kgdiag/kgdiag/advise"
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/render"
+	"github.com/kgdiag/kgdiag/internal/term"
+)
+
+// adviseDocument is the JSON of advise.
+type adviseDocument struct {
+	envelope
+	Findings  []advise.Finding   `json:"findings"`
+	Hidden    map[string]int     `json:"hidden"` // findings below --min-severity, by severity
+	Checked   int                `json:"checked"`
+	Rules     int                `json:"rules"`
+	Unchecked []advise.Unchecked `json:"unchecked"`
+}
+
+// showAdvice shows a report on what was asked about.
+func (o *adviseOptions) showAdvice(c *inspect.Case, r advise.Report, asked []string) error {
+	doc := adviseDocument{envelope: o.envelopeOf("kgdiag.advise/v1", c), Findings: []advise.Finding{}, Hidden: map[string]int{},
+		Checked: r.Checked, Rules: r.Rules, Unchecked: r.Unchecked}
+	for _, f := range r.Findings {
+		if f.Severity.Rank() < o.floor.Rank() {
+			doc.Hidden[string(f.Severity)]++
+			continue
+		}
+		doc.Findings = append(doc.Findings, f)
+	}
+	if o.flags.output == "sarif" {
+		b, err := sarif(doc.Findings)
+		if err != nil {
+			return err
+		}
+		return o.write(b)
+	}
+	v := render.View{Data: doc, Blocks: findingBlocks(doc.Findings, o.flags.verbose)}
+	if c.Cluster != (inspect.Cluster{}) {
+		v.Head = o.clusterLine(c.Cluster, "")
+	}
+	v.Blocks = append(v.Blocks, render.Block{NoTSV: true, Lines: summaryLines(doc, c, asked)})
+	if o.flags.verbose && len(r.Unchecked) > 0 {
+		v.Blocks = append(v.Blocks, uncheckedBlock(r.Unchecked))
+	}
+	v.Blocks = append(v.Blocks, findingTable(doc.Findings))
+	return o.show(v)
+}
+
+// indent is the width of the severity column.
+const indent = "       "
+
+// findingBlocks draws findings, each with its symptoms below it.
+func findingBlocks(fs []advise.Finding, verbose bool) []render.Block {
+	var out []render.Block
+	for i := range fs {
+		f := &fs[i]
+		if n := len(out); f.BecauseOf != "" && n > 0 {
+			out[n-1].Lines = append(out[n-1].Lines, render.L("%s`- %s %s: %s, goes away with this fix", indent, f.ID, f.Name, f.Message))
+			continue
+		}
+		out = append(out, render.Block{NoTSV: true, Lines: findingLines(f, verbose)})
+	}
+	return out
+}
+
+func findingLines(f *advise.Finding, verbose bool) []render.Line {
+	lines := []render.Line{findingHead(f), render.L("%s%s", indent, f.Message)}
+	if verbose || f.Confidence != inspect.High {
+		for _, e := range f.Evidence {
+			lines = append(lines, render.Line{render.S(term.Dim, "%s%s", indent, e)})
+		}
+	}
+	if f.Fix != nil {
+		lines = append(lines, fixLines(f.Fix)...)
+	}
+	return lines
+}
+
+func findingHead(f *advise.Finding) render.Line {
+	head := render.Line{render.S(severityStyle(f.Severity), "%-6s ", f.Severity), render.S(term.Bold, "%s %s", f.ID, f.Name)}
+	var about []string
+	switch {
+	case f.Where != nil && f.Where.Line > 0:
+		about = append(about, fmt.Sprintf("%s:%d", f.Where.File, f.Where.Line))
+	case f.Where != nil:
+		about = append(about, f.Where.File)
+	case f.Group != "" && f.Subject != "group "+f.Group:
+		about = append(about, f.Group+", "+f.Subject)
+	case f.Group != "":
+		about = append(about, f.Group)
+	default:
+		about = append(about, f.Subject)
+	}
+	about = append(about, "confidence "+string(f.Confidence))
+	return append(head, render.P("    %s", strings.Join(about, "    ")))
+}
+
+func severityStyle(s advise.Severity) term.Style {
+	switch s {
+	case advise.Error:
+		return term.Bad
+	case advise.Warning:
+		return term.Warn
+	}
+	return term.Plain
+}
+
+// fixLines draws a fix: a table of what to set, or the words where there is nothing
+// to set.
+func fixLines(x *advise.Fix) []render.Line {
+	type row struct{ verb, what, note string }
+	var rows []row
+	last := 0
+	for _, e := range x.Edits {
+		r := row{verb: "set", what: e.Spelled + "=" + e.Value, note: x.Notes[e.Key]}
+		switch {
+		case e.Delete && e.Where != nil && e.Where.Line > 0:
+			r = row{verb: "delete", what: fmt.Sprintf("%s (line %d)", e.Spelled, e.Where.Line)}
+		case e.Delete:
+			r = row{verb: "delete", what: e.Spelled}
+		case e.Alternative > 0 && e.Alternative == last:
+			r.verb = "and"
+		case e.Alternative > 0:
+			r.verb = "or"
+		case len(rows) > 0 && rows[len(rows)-1].verb != "delete":
+			r.verb = "and"
+		}
+		last = e.Alternative
+		rows = append(rows, r)
+	}
+	if len(rows) == 0 || rows[0].verb == "delete" {
+		rows = append([]row{{verb: "fix", what: x.Summary}}, rows...)
+	}
+	if x.Price != "" && x.Price != "none" {
+		rows = append(rows, row{verb: "price", what: x.Price})
+	}
+	wide := 0
+	for _, r := range rows {
+		if r.note != "" {
+			wide = max(wide, len(r.what))
+		}
+	}
+	var lines []render.Line
+	for _, r := range rows {
+		text := fmt.Sprintf("%s%-6s %s", indent, r.verb, r.what)
+		if r.note != "" {
+			text = fmt.Sprintf("%s%-6s %-*s    %s", indent, r.verb, wide, r.what, r.note)
+		}
+		lines = append(lines, render.L("%s", text))
+	}
+	if x.WouldHaveAvoided != nil && *x.WouldHaveAvoided > 0 {
+		lines = append(lines, render.L("%s       would have avoided %s in this window", indent, plural(*x.WouldHaveAvoided, "rebalance")))
+	}
+	return lines
+}
+
+// summaryLines counts what was found, hidden and not checked.
+func summaryLines(doc adviseDocument, c *inspect.Case, asked []string) []render.Line {
+	not := notChecked(doc.Unchecked)
+	var lines []render.Line
+	if len(doc.Findings) == 0 {
+		text := fmt.Sprintf("%d of %d rules checked, none fired", doc.Checked, doc.Rules)
+		if n := hiddenCount(doc.Hidden); n > 0 {
+			text = fmt.Sprintf("%d of %d rules checked, nothing of weight; %s hidden", doc.Checked, doc.Rules, plural(n, "milder finding"))
+		}
+		if not != "" {
+			text += "; not: " + not
+		}
+		return append(lines, render.Line{render.S(term.Good, "ok     "), render.P("%s: %s", askedText(asked, c), text)})
+	}
+	parts := []string{countBySeverity(doc.Findings)}
+	if n := hiddenCount(doc.Hidden); n > 0 {
+		parts = append(parts, plural(n, "milder finding")+" hidden")
+	}
+	checked := fmt.Sprintf("%d of %d rules checked", doc.Checked, doc.Rules)
+	if not != "" {
+		checked += ", not: " + not
+	}
+	return append(lines, render.L("%s", strings.Join(append(parts, checked), "; ")))
+}
+
+func hiddenCount(hidden map[string]int) int {
+	n := 0
+	for _, k := range hidden {
+		n += k
+	}
+	return n
+}
+
+func countBySeverity(fs []advise.Finding) string {
+	n := map[advise.Severity]int{}
+	for _, f := range fs {
+		n[f.Severity]++
+	}
+	var parts []string
+	for _, s := range []advise.Severity{advise.Error, advise.Warning, advise.Info} {
+		if n[s] > 0 {
+			parts = append(parts, plural(n[s], string(s)))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// askedText names what was looked at: the groups and files, or the first few.
+func askedText(asked []string, c *inspect.Case) string {
+	if len(asked) == 0 {
+		for _, g := range c.Groups {
+			asked = append(asked, g.ID)
+		}
+	}
+	const most = 5
+	switch {
+	case len(asked) == 0 && len(c.LogEvents) > 0:
+		return "the logs"
+	case len(asked) == 0:
+		return "the cluster"
+	case len(asked) > most:
+		return fmt.Sprintf("%s and %d more", strings.Join(asked[:most], ", "), len(asked)-most)
+	}
+	return strings.Join(asked, ", ")
+}
+
+// notChecked lists the unchecked rules by what would make them checked.
+func notChecked(us []advise.Unchecked) string {
+	byHint := map[string][]string{}
+	var hints []string
+	seen := map[string]bool{}
+	for _, u := range us {
+		if seen[u.Hint+"\x00"+u.ID] {
+			continue
+		}
+		seen[u.Hint+"\x00"+u.ID] = true
+		if byHint[u.Hint] == nil {
+			hints = append(hints, u.Hint)
+		}
+		byHint[u.Hint] = append(byHint[u.Hint], u.ID)
+	}
+	sort.SliceStable(hints, func(i, j int) bool { return len(byHint[hints[i]]) < len(byHint[hints[j]]) })
+	var parts []string
+	for _, h := range hints {
+		ids := byHint[h]
+		what := strings.Join(ids, ", ")
+		if len(ids) > 4 {
+			what = plural(len(ids), "rule")
+		}
+		parts = append(parts, fmt.Sprintf("%s (%s)", what, h))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// uncheckedBlock lists what was not checked, and why, for -v.
+func uncheckedBlock(us []advise.Unchecked) render.Block {
+	t := &render.Table{Columns: render.Cols("UNCHECKED", "NAME", "GROUP", "REASON")}
+	for _, u := range us {
+		t.Rows = append(t.Rows, render.Row(u.ID, u.Name, u.Group, u.Reason))
+	}
+	return render.Block{NoTSV: true, Table: t}
+}
+
+// findingTable is the tsv of advise.
+func findingTable(fs []advise.Finding) render.Block {
+	t := &render.Table{Columns: render.Cols("SEVERITY", "ID", "NAME", "GROUP", "SUBJECT", "FILE", "LINE", "CONFIDENCE", "MESSAGE", "SET")}
+	for _, f := range fs {
+		file, line := "", ""
+		if f.Where != nil {
+			file = f.Where.File
+			if f.Where.Line > 0 {
+				line = fmt.Sprint(f.Where.Line)
+			}
+		}
+		var set []string
+		if f.Fix != nil {
+			for _, e := range f.Fix.Edits {
+				if e.Alternative == 0 && !e.Delete {
+					set = append(set, e.Spelled+"="+e.Value)
+				}
+			}
+		}
+		t.Rows = append(t.Rows, render.Row(string(f.Severity), f.ID, f.Name, f.Group, f.Subject, file, line, string(f.Confidence), f.Message, strings.Join(set, " ")))
+	}
+	return render.Block{TSVOnly: true, Table: t}
+}
