@@ -261,6 +261,9 @@ func (p *Poller) describe(ctx context.Context, groups map[string]polled) map[str
 		b := p.c.broker(p.m, at.broker)
 		b.limit = PollLimit
 		got := p.c.describeAs(ctx, b, at.typ, byPlace[at])
+		if at.typ == inspect.UnknownType {
+			p.c.correctTypes(ctx, b, got)
+		}
 		mu.Lock()
 		defer mu.Unlock()
 		for id, d := range got {
@@ -270,6 +273,27 @@ func (p *Poller) describe(ctx context.Context, groups map[string]polled) map[str
 		}
 	})
 	return seen
+}
+
+// correctTypes lists the coordinator's groups once for those that were described
+// as classic for want of knowing better, and describes again those that are not.
+func (c *Collector) correctTypes(ctx context.Context, b broker, got map[string]draft) {
+	found := false
+	for _, d := range got {
+		found = found || d.err == nil
+	}
+	if !found {
+		return
+	}
+	byType := map[inspect.GroupType][]string{}
+	for id, l := range c.list(ctx, []broker{b}).Groups {
+		if d, ok := got[id]; ok && d.err == nil && l.Type != inspect.UnknownType && l.Type != d.group.Type {
+			byType[l.Type] = append(byType[l.Type], id)
+		}
+	}
+	for t, ids := range byType {
+		maps.Copy(got, c.describeAt(ctx, b, t, ids))
+	}
 }
 
 // learn turns one draft into an Observation and updates what is remembered.
