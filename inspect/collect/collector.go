@@ -58,6 +58,9 @@ type Collector struct {
 	cl   *kgo.Client
 	opts Options
 	sem  chan struct{}
+
+	namesMu sync.Mutex
+	names   map[[16]byte]string // of topics by id; "" for one that is gone
 }
 
 // New makes a Collector that sends its requests through cl. Nothing is sent yet.
@@ -74,7 +77,7 @@ func New(cl *kgo.Client, opts Options) *Collector {
 	if opts.Log == nil {
 		opts.Log = &offsetlog.Scanner{Client: cl, Patience: opts.PerBroker}
 	}
-	return &Collector{cl: cl, opts: opts, sem: make(chan struct{}, opts.Parallel)}
+	return &Collector{cl: cl, opts: opts, sem: make(chan struct{}, opts.Parallel), names: map[[16]byte]string{}}
 }
 
 // now is the present by the Collector's clock.

@@ -3,6 +3,8 @@ package collect
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 
@@ -47,7 +49,7 @@ func (c *Collector) describeAt(ctx context.Context, b broker, t inspect.GroupTyp
 	out := make(map[string]draft, len(ids))
 	var mu sync.Mutex
 	each(chunks(ids), func(ids []string) {
-		got, err := describeChunk(ctx, b, t, ids)
+		got, err := c.describeChunk(ctx, b, t, ids)
 		at := c.now()
 		mu.Lock()
 		defer mu.Unlock()
@@ -70,10 +72,10 @@ func (c *Collector) describeAt(ctx context.Context, b broker, t inspect.GroupTyp
 }
 
 // describeChunk sends the one request of the type.
-func describeChunk(ctx context.Context, b broker, t inspect.GroupType, ids []string) (map[string]draft, error) {
+func (c *Collector) describeChunk(ctx context.Context, b broker, t inspect.GroupType, ids []string) (map[string]draft, error) {
 	switch t {
 	case inspect.Consumer:
-		return describeConsumer(ctx, b, ids)
+		return c.describeConsumer(ctx, b, ids)
 	case inspect.Share:
 		return describeShare(ctx, b, ids)
 	case inspect.Streams:
@@ -108,13 +110,14 @@ func describeClassic(ctx context.Context, b broker, ids []string) (map[string]dr
 }
 
 // describeConsumer sends ConsumerGroupDescribe (KIP-848).
-func describeConsumer(ctx context.Context, b broker, ids []string) (map[string]draft, error) {
+func (c *Collector) describeConsumer(ctx context.Context, b broker, ids []string) (map[string]draft, error) {
 	req := kmsg.NewPtrConsumerGroupDescribeRequest()
 	req.Groups = ids
 	resp, err := req.RequestWith(ctx, b)
 	if err != nil {
 		return nil, err
 	}
+	c.nameAssigned(ctx, resp)
 	out := make(map[string]draft, len(resp.Groups))
 	for i := range resp.Groups {
 		g := &resp.Groups[i]
@@ -125,6 +128,53 @@ func describeConsumer(ctx context.Context, b broker, ids []string) (map[string]d
 		out[g.Group] = d
 	}
 	return out, nil
+}
+
+// nameAssigned fills in the names of topics that the coordinator gave by id alone.
+// Apache's brokers name them; an id that Metadata does not know either stays.
+func (c *Collector) nameAssigned(ctx context.Context, resp *kmsg.ConsumerGroupDescribeResponse) {
+	var nameless []*kmsg.AssignmentTopicPartition
+	for i := range resp.Groups {
+		for j := range resp.Groups[i].Members {
+			m := &resp.Groups[i].Members[j]
+			for _, a := range []*kmsg.Assignment{&m.Assignment, &m.TargetAssignment} {
+				for k := range a.TopicPartitions {
+					if a.TopicPartitions[k].Topic == "" {
+						nameless = append(nameless, &a.TopicPartitions[k])
+					}
+				}
+			}
+		}
+	}
+	if len(nameless) == 0 {
+		return
+	}
+	names := c.topicNames(ctx, nameless)
+	for _, a := range nameless {
+		a.Topic = names[a.TopicID]
+	}
+}
+
+// topicNames are the names of topics by id, asked for once each.
+func (c *Collector) topicNames(ctx context.Context, list []*kmsg.AssignmentTopicPartition) map[[16]byte]string {
+	c.namesMu.Lock()
+	defer c.namesMu.Unlock()
+	var ask [][16]byte
+	for _, a := range list {
+		if _, ok := c.names[a.TopicID]; !ok && !slices.Contains(ask, a.TopicID) {
+			ask = append(ask, a.TopicID)
+		}
+	}
+	if len(ask) > 0 {
+		found, err := c.topicsByID(ctx, ask)
+		if err != nil {
+			return maps.Clone(c.names)
+		}
+		for i := range found {
+			c.names[found[i].TopicID] = text(found[i].Topic)
+		}
+	}
+	return maps.Clone(c.names)
 }
 
 // describeShare sends ShareGroupDescribe (KIP-932).

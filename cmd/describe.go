@@ -1,0 +1,69 @@
+package cmd
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kgdiag/kgdiag/inspect/collect"
+)
+
+var _ = command(30, newDescribeCmd)
+
+// describeOptions are the flags of describe.
+type describeOptions struct {
+	groups selection
+}
+
+func newDescribeCmd(a *app) *cobra.Command {
+	o := &describeOptions{}
+	c := &cobra.Command{
+		Use:     "describe [GROUP…]",
+		Aliases: []string{"inspect"},
+		Short:   "the group now: state, generation or epoch, members, timeouts, assignment, lag",
+		Long: `Shows groups of every type as they are now: state, generation (read from the
+offsets log, since no API tells it) or epoch, coordinator, and for each member
+its client library, timeouts, lag and partitions. What could not be read is
+named, with the ACL that would allow it. -v adds member ids, subscriptions,
+targets, racks, and each partition's offsets.`,
+		Example: `  kgdiag describe orders
+  kgdiag describe --all-groups --state PreparingRebalance,CompletingRebalance
+  kgdiag describe --regex 'pay-.*' -o json | jq '.groups[].members[].client'`,
+		RunE: func(c *cobra.Command, args []string) error { return a.runDescribe(c.Context(), o, args) },
+	}
+	o.groups.addFlags(c)
+	return c
+}
+
+func (a *app) runDescribe(ctx context.Context, o *describeOptions, args []string) error {
+	sel, err := o.groups.choose(a, args)
+	if err != nil {
+		return err
+	}
+	if len(sel.Groups) == 0 && !sel.All {
+		return usage("describe: no group is named", "name groups, or add --all-groups, --regex, --state or --type")
+	}
+	s, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	limited, cancel := context.WithTimeout(ctx, s.conn.Timeout())
+	defer cancel()
+	c, err := s.collector.Collect(limited, sel, collect.Want{Lag: true, Log: true, Limits: true, Topics: true})
+	if c == nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if len(c.Groups) > 0 || err == nil || a.flags.output == "json" {
+		if shown := a.show(a.describeView(c)); shown != nil {
+			return shown
+		}
+	}
+	if err != nil {
+		return groupsError(err)
+	}
+	return a.strictly(c.Gaps)
+}
