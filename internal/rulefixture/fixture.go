@@ -154,3 +154,12 @@ func (f *Fixture) Rewrite(want string) error {
 	f.archive.Files = append(f.archive.Files, txtar.File{Name: "want.txt", Data: []byte(want)})
 	return os.WriteFile(f.Path, txtar.Format(f.archive), 0o644)
 }
+
+// Command is the command line that comes to the same as the fixture.
+func (f *Fixture) Command() string {
+	words := []string{"kgdiag", "advise"}
+	for _, g := range f.Case.Groups {
+		words = append(words, g.ID)
+	}
+	return strings.Join(append(words, f.Args...), " ")
+}

@@ -1,0 +1,37 @@
+package cmd
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kgdiag/kgdiag/advise"
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/render"
+	"github.com/kgdiag/kgdiag/internal/term"
+)
+
+// Tree is the command tree, for the generated documentation. Its commands are not
+// meant to be run.
+func Tree() *cobra.Command {
+	return newRoot(&app{streams: &term.Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard},
+		now: time.Now, getenv: func(string) string { return "" }})
+}
+
+// AdviseText is what advise prints about one rule on a case, for the generated
+// documentation.
+func AdviseText(c *inspect.Case, rule string) (string, error) {
+	var only []advise.Finding
+	for _, f := range advise.Evaluate(c, advise.Options{}).Findings {
+		if f.ID == rule {
+			f.BecauseOf = ""
+			only = append(only, f)
+		}
+	}
+	var b bytes.Buffer
+	err := render.Render(&b, "table", render.View{Blocks: findingBlocks(only, true)}, term.NewPainter(false))
+	return b.String(), err
+}

@@ -1,0 +1,47 @@
+package docgen
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kgdiag/kgdiag/cmd"
+	"github.com/kgdiag/kgdiag/internal/rulefixture"
+)
+
+var update = flag.Bool("update", false, "write the generated files")
+
+func TestRules(t *testing.T) {
+	fixtures, err := rulefixture.All("../../advise/testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := Rules(fixtures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compare(t, "rules.md", text)
+}
+
+func TestCLI(t *testing.T) { compare(t, "cli.md", CLI(cmd.Tree())) }
+
+func compare(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("..", "..", "docs", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got); d != "" {
+		t.Errorf("docs/%s is not what the program says: go generate ./...\n%s", name, d)
+	}
+}
