@@ -276,6 +276,9 @@ func (d *dialer) explain(ctx context.Context, addr string, err error) *Error {
 	defer cancel()
 	if own != nil {
 		e := *own
+		if e.Addr == "" {
+			e.Addr = addr // a token or credential, of which the mechanism knows no address
+		}
 		if e.unclear && !errors.Is(ctx.Err(), context.Canceled) {
 			d.notTLS(probing, &e)
 		}

@@ -128,11 +128,3 @@ func (r *resolver) prompt(label string) (string, error) {
 	}
 	return v, err
 }
-
-func (r *resolver) oauthBearer(c *Config, _ jaas) error { return unsupported(c) }
-func (r *resolver) mskIAM(c *Config, _ jaas) error      { return unsupported(c) }
-func (r *resolver) kerberos(c *Config, _ jaas) error    { return unsupported(c) }
-
-func unsupported(c *Config) error {
-	return usagef("PLAIN, SCRAM-SHA-256 and SCRAM-SHA-512 are", "sasl.mechanism=%s is not supported yet", c.Mechanism)
-}

@@ -1,0 +1,118 @@
+package kconn
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jcmturner/gokrb5/v8/client"
+	krbconfig "github.com/jcmturner/gokrb5/v8/config"
+	"github.com/jcmturner/gokrb5/v8/credentials"
+	"github.com/jcmturner/gokrb5/v8/keytab"
+	"github.com/twmb/franz-go/pkg/sasl"
+	"github.com/twmb/franz-go/pkg/sasl/kerberos"
+)
+
+// kerberos prepares GSSAPI: by keytab (Krb5LoginModule's useKeyTab, keyTab,
+// principal; librdkafka's sasl.kerberos.*) or by the credential cache of kinit.
+func (r *resolver) kerberos(c *Config, entry jaas) error {
+	service := r.credential(entry, "sasl.kerberos.service.name", "serviceName").value
+	if service == "" {
+		service = "kafka" // librdkafka's default; Java has none and every installation sets this one
+	}
+	confPath := firstOf(r.getenv("KRB5_CONFIG"), "/etc/krb5.conf")
+	conf, err := krbconfig.Load(confPath)
+	if err != nil {
+		return usagef("KRB5_CONFIG=FILE names another one", "GSSAPI: %s: %s", confPath, bare(err))
+	}
+	krb, err := r.kerberosClient(entry, conf)
+	if err != nil {
+		return err
+	}
+	c.User = krb.Credentials.UserName() + "@" + krb.Credentials.Realm()
+	mech := kerberos.Kerberos(func(context.Context) (kerberos.Auth, error) {
+		if err := krb.AffirmLogin(); err != nil {
+			return kerberos.Auth{}, &Error{Kind: KindCredentials, msg: "Kerberos login of " + c.User + " failed: " + kdcText(err),
+				hint: "kinit with the same principal tells more; clocks may differ by five minutes at most", err: err}
+		}
+		return kerberos.Auth{Client: krb, Service: service, PersistAfterAuth: true}, nil
+	})
+	c.sasl = []sasl.Mechanism{mech}
+	return nil
+}
+
+func kdcText(err error) string {
+	text := strings.ReplaceAll(err.Error(), "\n", " ")
+	if i := strings.Index(text, "< "); i >= 0 { // gokrb5 chains its causes with " < "
+		text = text[i+2:]
+	}
+	return text
+}
+
+func (r *resolver) kerberosClient(entry jaas, conf *krbconfig.Config) (*client.Client, error) {
+	principal := r.credential(entry, "sasl.kerberos.principal", "principal")
+	tab := r.credential(entry, "sasl.kerberos.keytab", "keyTab")
+	settings := client.DisablePAFXFAST(true) // Active Directory does not know it
+	if tab.value != "" && !strings.EqualFold(entry.options["useTicketCache"], "true") || tab.value != "" && strings.EqualFold(entry.options["useKeyTab"], "true") {
+		path := r.path(strings.TrimPrefix(tab.value, "FILE:"))
+		if _, err := readFile(path, 1<<20); err != nil {
+			return nil, usagef("the keytab of the principal, from ktutil or the KDC's administrator", "%s: %w", tab.where(), err)
+		}
+		kt, err := loadKeytab(path)
+		if err != nil {
+			return nil, usagef("the keytab of the principal, from ktutil or the KDC's administrator", "%s: %s is no keytab", tab.where(), path)
+		}
+		if principal.value == "" {
+			return nil, usagef(`sasl.jaas.config option principal="user@REALM", or sasl.kerberos.principal`, "GSSAPI: the principal is missing")
+		}
+		user, realm, ok := strings.Cut(principal.value, "@")
+		if !ok {
+			realm = conf.LibDefaults.DefaultRealm
+		}
+		if realm == "" {
+			return nil, usagef("principal=user@REALM", "%s: the realm is missing, and krb5.conf has no default_realm", principal.where())
+		}
+		return client.NewWithKeytab(user, realm, kt, conf, settings), nil
+	}
+	path := firstOf(entry.options["ticketCache"], r.getenv("KRB5CCNAME"), defaultCache())
+	if strings.Contains(path, ":") && !strings.HasPrefix(path, "FILE:") {
+		return nil, usagef("KRB5CCNAME=FILE:/tmp/krb5cc_x kinit writes one in a file", "GSSAPI: credential cache %s: caches in files are read", path)
+	}
+	path = r.path(strings.TrimPrefix(path, "FILE:"))
+	cache, err := loadCCache(path)
+	if err != nil {
+		return nil, usagef("kinit, or useKeyTab=true with keyTab and principal in sasl.jaas.config", "GSSAPI: %w", err)
+	}
+	krb, err := client.NewFromCCache(cache, conf, settings)
+	if err != nil {
+		return nil, usagef("kinit", "GSSAPI: %s: no valid ticket", path)
+	}
+	return krb, nil
+}
+
+// loadKeytab keeps a damaged keytab from ending the program, as loadCCache does.
+func loadKeytab(path string) (kt *keytab.Keytab, err error) {
+	defer func() {
+		if recover() != nil {
+			err = fmt.Errorf("%s is no keytab", path)
+		}
+	}()
+	return keytab.Load(path)
+}
+
+// loadCCache keeps a damaged cache, which makes the library's reader run past the
+// end of its bytes, from ending the program.
+func loadCCache(path string) (cache *credentials.CCache, err error) {
+	if _, err := readFile(path, 16<<20); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if recover() != nil {
+			err = fmt.Errorf("%s is no credential cache", path)
+		}
+	}()
+	if cache, err = credentials.LoadCCache(path); err != nil {
+		return nil, fmt.Errorf("%s is no credential cache", path)
+	}
+	return cache, nil
+}

@@ -1,0 +1,11 @@
+//go:build !windows
+
+package kconn
+
+import (
+	"fmt"
+	"os"
+)
+
+// defaultCache is where MIT's kinit puts tickets unless told otherwise.
+func defaultCache() string { return fmt.Sprintf("/tmp/krb5cc_%d", os.Getuid()) }

@@ -1,0 +1,4 @@
+package kconn
+
+// defaultCache is nowhere: Windows keeps tickets in memory.
+func defaultCache() string { return "krb5cc" }
