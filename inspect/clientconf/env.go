@@ -1,0 +1,415 @@
+package clientconf
+
+import (
+	"bytes"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// Environment variables, as .env files, docker-compose and Kubernetes manifests hold
+// them, and whole configuration files inside ConfigMaps.
+var (
+	_ = register(dialect{name: "env", sniff: sniffEnv, read: readEnv})
+	_ = register(dialect{name: "compose", sniff: sniffCompose, read: readCompose})
+	_ = register(dialect{name: "kubernetes", sniff: sniffManifests, read: readManifests})
+
+	envLine = regexp.MustCompile(`^(?:export\s+)?([A-Za-z_][A-Za-z0-9_.]*)=(.*)$`)
+)
+
+// variable is one environment variable with its line.
+type variable struct {
+	name, value string
+	line        int
+}
+
+func sniffEnv(_ string, data []byte) int {
+	for _, v := range envVariables(data) {
+		if _, ok := clientKeyOf(v.name); ok && v.name == strings.ToUpper(v.name) && strings.Contains(v.name, "_") {
+			return 75
+		}
+	}
+	return 0
+}
+
+func envVariables(data []byte) []variable {
+	var out []variable
+	for i, line := range strings.Split(string(data), "\n") {
+		m := envLine.FindStringSubmatch(strings.TrimSpace(line))
+		if m == nil {
+			continue
+		}
+		v := strings.TrimSpace(m[2])
+		switch {
+		case len(v) > 1 && (v[0] == '"' || v[0] == '\'') && v[len(v)-1] == v[0]:
+			v = v[1 : len(v)-1]
+		case strings.Contains(v, " #"):
+			v = strings.TrimSpace(v[:strings.Index(v, " #")])
+		}
+		out = append(out, variable{m[1], v, i + 1})
+	}
+	return out
+}
+
+func readEnv(name string, data []byte, o Options) ([]inspect.ClientConfig, error) {
+	return fromVariables(name, "env", "", envVariables(data), 1, o), nil
+}
+
+// brokerVariables mark a container as a broker: its KAFKA_… variables are no
+// client's.
+var brokerVariables = []string{"KAFKA_PROCESS_ROLES", "KAFKA_ADVERTISED_LISTENERS", "KAFKA_ZOOKEEPER_CONNECT", "KAFKA_LISTENERS",
+	"KAFKA_CFG_PROCESS_ROLES", "KAFKA_CFG_LISTENERS", "KAFKA_CFG_ADVERTISED_LISTENERS", "KAFKA_BROKER_ID", "KAFKA_NODE_ID"}
+
+// fromVariables finds the consumers that variables configure: Spring's relaxed names,
+// a Connect worker's CONNECT_, and the customary PREFIX_SESSION_TIMEOUT_MS.
+func fromVariables(name, dialect, who string, vars []variable, line int, o Options) []inspect.ClientConfig {
+	for _, v := range vars {
+		for _, b := range brokerVariables {
+			if v.name == b {
+				return nil
+			}
+		}
+	}
+	spring := springReader{main: newBuilder(name, dialect, inspect.Java, o, line), streams: newBuilder(name, dialect, inspect.StreamsLib, o, line)}
+	generic := newBuilder(name, dialect, inspect.Java, o, line)
+	generic.c.Assumed = o.Family == "" || o.Version == ""
+	var connect []entry
+	for _, v := range vars {
+		if c, ok := strings.CutPrefix(v.name, "CONNECT_"); ok {
+			connect = append(connect, entry{path: strings.ToLower(strings.ReplaceAll(c, "_", ".")), value: v.value, line: v.line})
+			continue
+		}
+		if path, ok := springVariable(v.name); ok {
+			spring.entry(entry{path: path, value: v.value, line: v.line})
+			continue
+		}
+		if key, ok := clientKeyOf(v.name); ok {
+			generic.set(key, v.name, v.value, v.line, rankOwn)
+		}
+	}
+	var out []inspect.ClientConfig
+	if isWorkerEnv(connect) {
+		for _, c := range worker(name, connect, line, o) {
+			c.Dialect = dialect
+			spellAsVariables(&c)
+			out = append(out, c)
+		}
+	}
+	for _, b := range []*builder{spring.main, spring.streams} {
+		if b.some() && (b == spring.main || len(b.c.Settings) > 0 && b.c.Group != "") {
+			spellAsVariables(&b.c)
+			out = append(out, b.c)
+		}
+	}
+	if timing(generic.c) {
+		out = append(out, generic.c)
+	}
+	for i := range out {
+		if out[i].Name == "" {
+			out[i].Name = who
+		} else if who != "" {
+			out[i].Name = who + ", " + out[i].Name
+		}
+	}
+	return out
+}
+
+// timing reports whether a configuration says anything about a group.
+func timing(c inspect.ClientConfig) bool {
+	for _, s := range c.Settings {
+		if groupKeys[s.Key] {
+			return true
+		}
+	}
+	return false
+}
+
+// groupKeys are the keys by which a map or a set of variables is known to be a
+// consumer's.
+var groupKeys = map[string]bool{"group.id": true, "session.timeout.ms": true, "heartbeat.interval.ms": true, "max.poll.interval.ms": true,
+	"max.poll.records": true, "partition.assignment.strategy": true, "group.instance.id": true, "group.protocol": true,
+	"rebalance.timeout.ms": true, "auto.offset.reset": true, "enable.auto.commit": true, "auto.commit.interval.ms": true}
+
+func isWorkerEnv(es []entry) bool {
+	for _, e := range es {
+		if e.path == "config.storage.topic" || e.path == "offset.storage.topic" || strings.HasPrefix(e.path, "consumer.") || e.path == "rest.advertised.host.name" {
+			return true
+		}
+	}
+	return false
+}
+
+// spellAsVariables gives fixes the reader's own spelling.
+func spellAsVariables(c *inspect.ClientConfig) {
+	for i := range c.Settings {
+		c.Settings[i].Spelled = variableName(c.Settings[i].Spelled, c.Family == inspect.Connect || strings.HasPrefix(c.Settings[i].Spelled, "consumer."))
+	}
+	for i := range c.Problems {
+		c.Problems[i].Key = variableName(c.Problems[i].Key, strings.HasPrefix(c.Problems[i].Nearest, "consumer."))
+		if strings.HasPrefix(c.Problems[i].Nearest, "consumer.") {
+			c.Problems[i].Nearest = variableName(c.Problems[i].Nearest, true)
+		}
+	}
+}
+
+func variableName(path string, connect bool) string {
+	name := strings.ToUpper(strings.NewReplacer(".", "_", "-", "").Replace(path))
+	if connect && !strings.HasPrefix(name, "CONNECT_") {
+		return "CONNECT_" + name
+	}
+	return name
+}
+
+// springVariable turns SPRING_KAFKA_CONSUMER_MAXPOLLRECORDS into the property path;
+// inside a map Spring takes each underscore for a dot.
+func springVariable(name string) (string, bool) {
+	rest, ok := strings.CutPrefix(name, "SPRING_KAFKA_")
+	if !ok {
+		return "", false
+	}
+	for _, m := range []struct{ env, path string }{
+		{"CONSUMER_PROPERTIES_", "spring.kafka.consumer.properties."}, {"STREAMS_PROPERTIES_", "spring.kafka.streams.properties."},
+		{"PROPERTIES_", "spring.kafka.properties."},
+	} {
+		if k, ok := strings.CutPrefix(rest, m.env); ok {
+			return m.path + strings.ToLower(strings.ReplaceAll(k, "_", ".")), true
+		}
+	}
+	for _, section := range []string{"CONSUMER", "LISTENER", "STREAMS"} {
+		if k, ok := strings.CutPrefix(rest, section+"_"); ok {
+			return "spring.kafka." + strings.ToLower(section) + "." + strings.ToLower(strings.ReplaceAll(k, "_", "-")), true
+		}
+	}
+	return "spring.kafka." + strings.ToLower(strings.ReplaceAll(rest, "_", "-")), true
+}
+
+// clientKeyOf finds the client key at the end of a variable's name, behind any
+// prefix: KAFKA_CONSUMER_SESSION_TIMEOUT_MS. Only keys that concern a group count,
+// for a short name may mean anything.
+func clientKeyOf(name string) (string, bool) {
+	low := strings.ToLower(name)
+	for key := range groupKeys {
+		env := strings.ReplaceAll(key, ".", "_")
+		if low == env || strings.HasSuffix(low, "_"+env) {
+			if strings.HasPrefix(low, "kafka_group_initial") || strings.Contains(low, "kafka_offsets_") {
+				return "", false
+			}
+			return key, true
+		}
+	}
+	return "", false
+}
+
+func sniffCompose(name string, data []byte) int {
+	if isYAML(name, data) && regexp.MustCompile(`(?m)^services:`).Match(data) {
+		return 85
+	}
+	return 0
+}
+
+func readCompose(name string, data []byte, o Options) ([]inspect.ClientConfig, error) {
+	docs, err := parseYAML(data)
+	if err != nil {
+		return nil, err
+	}
+	var out []inspect.ClientConfig
+	for _, doc := range docs {
+		services := doc.kid("services")
+		if services == nil {
+			continue
+		}
+		for _, s := range services.kids {
+			configs := fromVariables(name, "compose", s.key, composeVariables(s.kid("environment")), s.line, o)
+			if n, err := strconv.Atoi(s.text("deploy", "replicas")); err == nil && n > 0 {
+				for i := range configs {
+					configs[i].Members = n * max(1, configs[i].Members)
+				}
+			}
+			out = append(out, configs...)
+		}
+		for _, c := range childrenOf(doc.kid("configs")) { // inline configs
+			if content := c.kid("content"); content != nil {
+				out = append(out, embedded(name, c.key, content, o)...)
+			}
+		}
+	}
+	return out, nil
+}
+
+func childrenOf(n *node) []*node {
+	if n == nil {
+		return nil
+	}
+	return n.kids
+}
+
+// composeVariables reads "environment" as a mapping or as a list of KEY=VALUE.
+func composeVariables(n *node) []variable {
+	var out []variable
+	for _, k := range childrenOf(n) {
+		name, value := k.key, k.value
+		if n.kind == list {
+			name, value, _ = strings.Cut(k.value, "=")
+		}
+		out = append(out, variable{name, value, k.line})
+	}
+	return out
+}
+
+func sniffManifests(name string, data []byte) int {
+	if isYAML(name, data) && bytes.Contains(data, []byte("apiVersion:")) && bytes.Contains(data, []byte("kind:")) {
+		return 84
+	}
+	return 0
+}
+
+// readManifests reads Kubernetes objects: containers' variables, ConfigMaps that hold
+// variables or whole files, and Strimzi's KafkaConnect and KafkaConnector.
+func readManifests(name string, data []byte, o Options) ([]inspect.ClientConfig, error) {
+	docs, err := parseYAML(data)
+	if err != nil {
+		return nil, err
+	}
+	var out []inspect.ClientConfig
+	for _, doc := range docs {
+		objects := []*node{doc}
+		if doc.text("kind") == "List" {
+			objects = childrenOf(doc.kid("items"))
+		}
+		for _, obj := range objects {
+			out = append(out, manifest(name, obj, o)...)
+		}
+	}
+	return out, nil
+}
+
+func manifest(name string, obj *node, o Options) []inspect.ClientConfig {
+	who := obj.text("metadata", "name")
+	switch obj.text("kind") {
+	case "ConfigMap":
+		return configMap(name, obj.kid("data"), o)
+	case "KafkaConnect", "KafkaMirrorMaker2":
+		config := obj.at("spec", "config")
+		if config == nil {
+			return nil
+		}
+		out := worker(name, entriesOf(config), config.line, o)
+		for i := range out {
+			out[i].Dialect = "strimzi"
+			if n, err := strconv.Atoi(obj.text("spec", "replicas")); err == nil && i == 0 {
+				out[i].Members = n
+			}
+		}
+		return out
+	case "KafkaConnector":
+		config := obj.at("spec", "config")
+		if config == nil {
+			return nil
+		}
+		out := connector(name, who, entriesOf(config), config.line, o)
+		for i := range out {
+			out[i].Dialect = "strimzi"
+			if n, err := strconv.Atoi(obj.text("spec", "tasksMax")); err == nil {
+				out[i].Members = n
+			}
+		}
+		return out
+	}
+	var out []inspect.ClientConfig
+	replicas, _ := strconv.Atoi(obj.text("spec", "replicas")) // 0 where it is not said
+	obj.walk(func(path []string, n *node) {
+		if len(path) == 0 || path[len(path)-1] != "containers" || n.kind != list {
+			return
+		}
+		for _, c := range n.kids {
+			var vars []variable
+			for _, e := range childrenOf(c.kid("env")) {
+				if e.kid("value") != nil {
+					vars = append(vars, variable{e.text("name"), e.text("value"), e.kid("value").line})
+				}
+			}
+			configs := fromVariables(name, "kubernetes", who, vars, c.line, o)
+			for i := range configs {
+				configs[i].Members = replicas * max(1, configs[i].Members)
+				if obj.text("kind") == "Deployment" {
+					fromPodName(&configs[i], c)
+				}
+			}
+			out = append(out, configs...)
+		}
+	})
+	return out
+}
+
+// fromPodName tells of a group.instance.id made from the pod's name in a Deployment,
+// where every pod has a new name: the static member never comes back.
+func fromPodName(c *inspect.ClientConfig, container *node) {
+	for _, e := range childrenOf(container.kid("env")) {
+		key, ok := clientKeyOf(e.text("name"))
+		if p, spring := springVariable(e.text("name")); spring && strings.HasSuffix(p, "group.instance.id") {
+			key, ok = "group.instance.id", true
+		}
+		if ok && key == "group.instance.id" && e.text("valueFrom", "fieldRef", "fieldPath") == "metadata.name" {
+			c.Problems = append(c.Problems, inspect.ConfigProblem{Kind: "instance_id_from_pod", Key: e.text("name"),
+				Where:   inspect.Position{File: c.Where.File, Line: e.line},
+				Message: e.text("name") + " is the pod's name, which a Deployment changes at each restart: the static member never comes back; use a StatefulSet"})
+		}
+	}
+}
+
+// configMap reads data whose keys are file names or variables.
+func configMap(name string, data *node, o Options) []inspect.ClientConfig {
+	var out []inspect.ClientConfig
+	var vars []variable
+	for _, k := range childrenOf(data) {
+		if k.kind != scalar {
+			continue
+		}
+		if strings.ContainsAny(k.value, "\n") || strings.Contains(k.key, ".") && strings.ContainsAny(k.value, "=:{") {
+			out = append(out, embedded(name, k.key, k, o)...)
+			continue
+		}
+		vars = append(vars, variable{k.key, k.value, k.line})
+	}
+	return append(out, fromVariables(name, "kubernetes", "", vars, 1, o)...)
+}
+
+// embedded reads a file inside a file; lines are those of the outer one.
+func embedded(name, inner string, n *node, o Options) []inspect.ClientConfig {
+	o.Dialect = ""
+	configs, err := Read(inner, []byte(n.value), o)
+	if err != nil {
+		return nil // no configuration, or none that can be read: other keys may be
+	}
+	shift := n.line - 1
+	if n.block {
+		shift = n.line
+	}
+	move := func(p *inspect.Position) {
+		p.File = name
+		if p.Line > 0 {
+			p.Line += shift
+		}
+	}
+	for i := range configs {
+		c := &configs[i]
+		move(&c.Where)
+		for j := range c.Settings {
+			move(&c.Settings[j].Where)
+			if c.Settings[j].Overrides != nil {
+				at := *c.Settings[j].Overrides
+				move(&at)
+				c.Settings[j].Overrides = &at
+			}
+		}
+		for j := range c.Problems {
+			move(&c.Problems[j].Where)
+		}
+		if c.Name == "" {
+			c.Name = inner
+		}
+	}
+	return configs
+}
