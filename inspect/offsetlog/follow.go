@@ -40,6 +40,9 @@ type Trouble struct {
 	// Lost is how many offsets were passed over: the log's start or end had moved, or a
 	// batch was corrupt. 0 where Follow merely tries again.
 	Lost int64
+	// Next is where Follow goes on, with Lost: before Offset if an unclean election took
+	// the end of the log back.
+	Next int64
 }
 
 // Follow hands on each record that the filter wants, as it is written, until the
@@ -241,7 +244,7 @@ func (f *follower) records(p int32, cur *cursor, records []byte) error {
 	seen := newFound(cur.next)
 	f.w.walk(records, p, span{cur.next, end, cur.next, end}, seen)
 	if seen.corrupt > 0 {
-		f.tell(Trouble{p, cur.next, errors.New("corrupt batch"), seen.corrupt})
+		f.tell(Trouble{Partition: p, Offset: cur.next, Err: errors.New("corrupt batch"), Lost: seen.corrupt, Next: seen.next})
 	}
 	if seen.batches == 0 {
 		f.delay(cur)
@@ -295,6 +298,7 @@ func (f *follower) outOfRange(ctx context.Context, p int32, cur *cursor) error {
 			t.Lost, cur.next = cur.next-ends[p], ends[p]
 			cur.txns = transactions{}
 		}
+		t.Next = cur.next
 	}
 	f.tell(t)
 	return nil

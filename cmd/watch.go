@@ -1,0 +1,282 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/watch"
+)
+
+var _ = command(50, newWatchCmd)
+
+// watchOptions are the flags of watch.
+type watchOptions struct {
+	*app
+	sel         selection
+	length      string // --for
+	failOn      string
+	settle      string
+	untilStable string
+	members     int
+
+	forD, settleD, stableD time.Duration
+	trips                  func(*watch.Event) bool
+	began                  time.Time
+	tripped                bool
+	evictions              map[string]int
+}
+
+func newWatchCmd(a *app) *cobra.Command {
+	o := &watchOptions{app: a, evictions: map[string]int{}}
+	c := &cobra.Command{
+		Use:   "watch [GROUP…]",
+		Short: "rebalances as they happen, one line each",
+		Long: `watch follows the groups' __consumer_offsets partitions and describes the groups
+beside: named groups (up to 20) every 250ms, more or all of them every 2s and every
+250ms from the first sign of a rebalance. It prints each change of members,
+generation, settings, state and coordinator, until --for ends or Ctrl-C.`,
+		Example: `  kgdiag watch orders
+  kgdiag watch orders --for 20m --fail-on rebalance            1 if it rebalanced
+  kgdiag watch orders --until-stable 30s --members 6 --for 5m  a deploy gate
+  kgdiag watch -o json | jq 'select(.type=="rebalance")'`,
+		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), c, args) },
+	}
+	f := c.Flags()
+	o.sel.addFlags(c)
+	f.StringVar(&o.length, "for", "", "end after this time")
+	f.StringVar(&o.failOn, "fail-on", "never", "exit 1 if it happened: never|rebalance|eviction|CAUSE")
+	f.StringVar(&o.settle, "settle", "", "what happens within this time does not trip --fail-on")
+	f.StringVar(&o.untilStable, "until-stable", "", "end with 0 as soon as the groups are Stable for this time, with 1 when --for ends first")
+	f.IntVar(&o.members, "members", 0, "members that --until-stable asks of each group")
+	return c
+}
+
+func (o *watchOptions) run(ctx context.Context, c *cobra.Command, args []string) error {
+	ids, err := o.ids(append(slices.Clone(o.sel.group), args...))
+	if err != nil {
+		return err
+	}
+	ids = distinct(ids)
+	if err := o.validate(c, ids); err != nil {
+		return err
+	}
+	sel, err := o.sel.collect()
+	if err != nil {
+		return err
+	}
+	sel.Groups, sel.All = ids, len(ids) == 0
+	s, err := o.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	cfg := watch.Config{Collector: s.collector, Scanner: s.scanner, Selection: sel, Now: o.now}
+	if o.stableD > 0 {
+		cfg.Until = &watch.Until{For: o.stableD, Members: o.members}
+	}
+	return o.follow(ctx, watch.New(cfg))
+}
+
+// validate reads the flags.
+func (o *watchOptions) validate(c *cobra.Command, ids []string) error {
+	for _, d := range []struct {
+		flag, text string
+		to         *time.Duration
+	}{{"--for", o.length, &o.forD}, {"--settle", o.settle, &o.settleD}, {"--until-stable", o.untilStable, &o.stableD}} {
+		if d.text == "" {
+			continue
+		}
+		v, err := parseSpan(d.flag, d.text)
+		if err != nil {
+			return err
+		}
+		*d.to = v
+	}
+	switch {
+	case o.sel.any() && len(ids) > 0:
+		return usage("groups, and also --all-groups, --regex, --state or --type: want one or the other", "")
+	case o.stableD > 0 && o.forD == 0:
+		return usage("--until-stable needs --for: how long to wait at most", "kgdiag watch GROUP --until-stable 30s --members 6 --for 5m")
+	case o.stableD > 0 && len(ids) == 0:
+		return usage("--until-stable needs groups by name", "")
+	case o.stableD > o.forD && o.stableD > 0:
+		return usagef("--until-stable %s: longer than --for %s, so it could not hold", o.untilStable, o.length)
+	case c.Flags().Changed("members") && o.stableD == 0:
+		return usage("--members goes with --until-stable", "")
+	case o.members < 0:
+		return usagef("--members %d: want at least 1", o.members)
+	}
+	var err error
+	o.trips, err = tripOf(o.failOn)
+	return err
+}
+
+// tripOf reads --fail-on. What needs a cause trips when the cause is told, and never
+// on one of low confidence.
+func tripOf(failOn string) (func(*watch.Event) bool, error) {
+	cause := func(ok func(inspect.Cause) bool) func(*watch.Event) bool {
+		return func(e *watch.Event) bool {
+			return e.Type == watch.CauseFound && e.Confidence != inspect.Low && ok(e.Cause)
+		}
+	}
+	switch failOn {
+	case "never":
+		return func(*watch.Event) bool { return false }, nil
+	case "rebalance":
+		return func(e *watch.Event) bool { return e.CountsAsRebalance() }, nil
+	case "eviction":
+		return cause(inspect.Cause.Eviction), nil
+	}
+	if slices.Contains(inspect.Causes(), inspect.Cause(failOn)) {
+		return cause(func(c inspect.Cause) bool { return string(c) == failOn }), nil
+	}
+	return nil, usage(fmt.Sprintf("--fail-on %q: not known", failOn), "want never, rebalance, eviction or a cause: kgdiag explain lists them")
+}
+
+// follow watches and shows.
+func (o *watchOptions) follow(ctx context.Context, w *watch.Watcher) error {
+	limit, err := o.timeout()
+	if err != nil {
+		return err
+	}
+	starting, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	info, err := w.Start(starting)
+	if err != nil {
+		return o.startFailed(err)
+	}
+	o.began = o.now()
+	out := o.writer(info)
+	if err := out.start(info); err != nil {
+		return err
+	}
+	if o.forD > 0 {
+		var stop context.CancelFunc
+		ctx, stop = context.WithTimeoutCause(ctx, o.forD, errForEnded)
+		defer stop()
+	}
+	result, err := w.Run(ctx, func(e watch.Event) error {
+		o.weigh(&e)
+		return out.event(&e)
+	})
+	if err != nil {
+		return err
+	}
+	reason := o.reason(ctx, result)
+	if err := out.end(result, reason, o.now().Sub(o.began)); err != nil {
+		return err
+	}
+	return o.verdict(result, reason)
+}
+
+// errForEnded is the cause by which --for ends a watch.
+var errForEnded = errors.New("--for ended")
+
+// startFailed explains a watch that could not begin.
+func (o *watchOptions) startFailed(err error) error {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return incomplete(fmt.Errorf("watch: no answer within --timeout %s", o.flags.timeout), "")
+	}
+	return err
+}
+
+// weigh keeps what --fail-on and the last line need.
+func (o *watchOptions) weigh(e *watch.Event) {
+	if e.Type == watch.CauseFound && e.Cause.Eviction() && e.Confidence != inspect.Low {
+		o.evictions[e.Group]++
+	}
+	if o.trips(e) && !e.Time.Before(o.began.Add(o.settleD)) {
+		o.tripped = true
+	}
+}
+
+// endReason is why a watch ended.
+type endReason string
+
+const (
+	endFor         endReason = "for"
+	endStable      endReason = "stable"
+	endInterrupted endReason = "interrupted"
+	endTerminated  endReason = "terminated"
+)
+
+// reason finds out why the watch ended.
+func (o *watchOptions) reason(ctx context.Context, r *watch.Result) endReason {
+	switch {
+	case r.Stable:
+		return endStable
+	case errors.Is(context.Cause(ctx), errForEnded):
+		return endFor
+	case o.cancelled != nil && o.cancelled() == syscall.SIGTERM:
+		return endTerminated
+	}
+	return endInterrupted
+}
+
+// verdict is the exit code: DESIGN's watch.
+func (o *watchOptions) verdict(r *watch.Result, reason endReason) error {
+	switch {
+	case reason == endTerminated && o.forD > 0:
+		return incomplete(errors.New("terminated before --for ended, so the watch proves nothing"), "")
+	case o.tripped:
+		return tripped()
+	case o.stableD > 0 && reason == endInterrupted:
+		return incomplete(errors.New("interrupted before the groups were stable"), "")
+	case o.stableD > 0 && reason == endFor && len(r.NeverCame) == 0:
+		o.warn("not stable within %s: %s", o.length, notYetText(r))
+		return tripped()
+	case len(r.NeverCame) > 0:
+		return notFound(fmt.Errorf("group %s: never came", quotedList(r.NeverCame)), "")
+	}
+	return nil
+}
+
+// notYetText says what the groups lack.
+func notYetText(r *watch.Result) string {
+	var parts []string
+	for id, what := range r.NotYet {
+		parts = append(parts, id+" is "+what)
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, "; ")
+}
+
+// quotedList is "a", "b".
+func quotedList(ids []string) string {
+	quoted := make([]string, len(ids))
+	for i, id := range ids {
+		quoted[i] = fmt.Sprintf("%q", id)
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// writer is how events are shown: lines, or NDJSON.
+func (o *watchOptions) writer(info *watch.Info) watchWriter {
+	if o.flags.output == "json" {
+		return &watchJSON{o: o}
+	}
+	return newWatchLines(o, info)
+}
+
+// watchWriter shows a watch.
+type watchWriter interface {
+	start(*watch.Info) error
+	event(*watch.Event) error
+	end(*watch.Result, endReason, time.Duration) error
+}
+
+// caseOf is the Case of the start for envelopes: never nil.
+func caseOf(info *watch.Info) *inspect.Case {
+	if info.Case != nil {
+		return info.Case
+	}
+	return &inspect.Case{}
+}

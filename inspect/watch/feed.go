@@ -1,0 +1,171 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/collect"
+	"github.com/kgdiag/kgdiag/inspect/offsetlog"
+)
+
+// feed starts the goroutines that read the cluster; the function it gives waits for
+// their end, which comes with ctx's.
+func (w *Watcher) feed(ctx context.Context, in chan<- input) (wait func()) {
+	var wg sync.WaitGroup
+	c := w.cfg.Collector
+	if w.few() {
+		w.quick = c.NewPoller(w.cfg.Selection.Groups...)
+	} else {
+		w.quick, w.slow = c.NewPoller(), c.NewPoller(w.slowGroups()...)
+		wg.Go(func() { poll(ctx, w.slow, SlowEvery, in) })
+	}
+	wg.Go(func() { poll(ctx, w.quick, QuickEvery, in) })
+	if !w.named {
+		wg.Go(func() { w.list(ctx, in) })
+	}
+	if w.info.Log {
+		next := maps.Clone(w.next)
+		wg.Go(func() { w.tail(ctx, next, in) })
+	}
+	return wg.Wait
+}
+
+// send hands an input to the loop, unless ctx ends first.
+func send(ctx context.Context, in chan<- input, i input) error {
+	select {
+	case in <- i:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// poll polls at a pace. A round that takes longer than the pace delays the next.
+func poll(ctx context.Context, p *collect.Poller, every time.Duration, in chan<- input) {
+	t := time.NewTicker(every)
+	defer t.Stop()
+	for {
+		if seen := p.Poll(ctx); len(seen) > 0 && ctx.Err() == nil {
+			if send(ctx, in, input{polled: seen, every: every}) != nil {
+				return
+			}
+		}
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// list looks for groups that are new and, where there are too many to describe them
+// all, for those that are not at rest.
+func (w *Watcher) list(ctx context.Context, in chan<- input) {
+	t := time.NewTicker(SlowEvery)
+	defer t.Stop()
+	var last time.Time
+	many := w.info.Groups > describeAtMost && w.info.Log
+	for {
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			return
+		}
+		now := w.cfg.Now()
+		if !many && now.Sub(last) < listEvery {
+			continue
+		}
+		m, err := w.cfg.Collector.Metadata(ctx)
+		if err != nil {
+			continue
+		}
+		last = now
+		listing := w.cfg.Collector.ListAll(ctx, m)
+		i := input{listed: listing.IDs(w.cfg.Selection)}
+		many = len(i.listed) > describeAtMost && w.info.Log
+		for _, id := range i.listed {
+			if rebalancing(listing.Groups[id].State) {
+				i.restless = append(i.restless, id)
+			}
+		}
+		if send(ctx, in, i) != nil {
+			return
+		}
+	}
+}
+
+// tail follows the offsets topic, through changes of leader, restarts of brokers and
+// the creation of the topic itself. next says where to begin; nil waits for the
+// topic, which is then read from its beginning.
+func (w *Watcher) tail(ctx context.Context, next map[int32]int64, in chan<- input) {
+	for ctx.Err() == nil {
+		if next == nil {
+			next = w.awaitTopic(ctx)
+		}
+		if next != nil {
+			req := offsetlog.FollowRequest{From: maps.Clone(next), Filter: w.filter(),
+				Trouble: func(t offsetlog.Trouble) { w.trouble(ctx, t, next, in) }}
+			err := w.cfg.Scanner.Follow(ctx, req, func(r inspect.Record) error {
+				next[r.Partition] = r.Offset + 1
+				return send(ctx, in, input{record: &r})
+			})
+			if errors.Is(err, kerr.TopicAuthorizationFailed) {
+				_ = send(ctx, in, input{logGone: errors.New("READ on " + offsetlog.Topic + " denied")}) // the end of ctx ends us too
+				return
+			}
+		}
+		wait(ctx, tailRetry)
+	}
+}
+
+// trouble keeps the tail's position right where records were lost, and passes on
+// what the differ must know.
+func (w *Watcher) trouble(ctx context.Context, t offsetlog.Trouble, next map[int32]int64, in chan<- input) {
+	if t.Lost == 0 {
+		return // Follow tries again, and the polls tell what is wrong with the broker
+	}
+	next[t.Partition] = t.Next
+	_ = send(ctx, in, input{lost: &t}) // if ctx has ended, so does the tail
+}
+
+// awaitTopic gives the beginning of every partition to be read, once the topic is
+// there; nil if it is not.
+func (w *Watcher) awaitTopic(ctx context.Context) map[int32]int64 {
+	m, err := w.cfg.Collector.Metadata(ctx)
+	if err != nil || m.Offsets == nil {
+		return nil
+	}
+	next := map[int32]int64{}
+	for _, p := range w.partitions(m.OffsetsPartitions()) {
+		next[p] = 0
+	}
+	return next
+}
+
+// filter asks for the records of the watched groups.
+func (w *Watcher) filter() offsetlog.Filter {
+	if !w.named {
+		return offsetlog.Filter{}
+	}
+	groups := map[string]bool{}
+	for _, id := range w.cfg.Selection.Groups {
+		groups[id] = true
+	}
+	return offsetlog.Filter{Groups: groups}
+}
+
+// wait waits for d or the end of ctx.
+func wait(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

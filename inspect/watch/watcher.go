@@ -1,0 +1,510 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/collect"
+	"github.com/kgdiag/kgdiag/inspect/offsetlog"
+	"github.com/kgdiag/kgdiag/locate"
+)
+
+const (
+	// NamedAtMost is how many named groups are described at the quick pace all the time.
+	NamedAtMost = 20
+	// QuickEvery is the pace of the polls of named groups, and of any group from the
+	// first sign of a rebalance on: it catches a departure within 0.3 s.
+	QuickEvery = 250 * time.Millisecond
+	// SlowEvery is the pace of the polls of all other groups.
+	SlowEvery = 2 * time.Second
+
+	// quickFor is how long a group stays at the quick pace after its last sign of
+	// unrest.
+	quickFor = 10 * time.Second
+	// listEvery is how often new groups are looked for, where all are watched.
+	listEvery = 10 * time.Second
+	// describeAtMost is how many groups are described at the slow pace; of more, only
+	// the states are listed, and who is not at rest is described.
+	describeAtMost = 500
+	// tailRetry is the pause after a tail that failed.
+	tailRetry = time.Second
+	// mergeFrom is the number of groups from which the same trouble is told once.
+	mergeFrom = 4
+)
+
+// Config says what to watch and with what.
+type Config struct {
+	Collector *collect.Collector
+	// Scanner reads the offsets topic; nil leaves it to the polls.
+	Scanner *offsetlog.Scanner
+	// Selection: Groups for named groups, All for every group that matches.
+	Selection collect.Selection
+	// Until ends the watch as soon as it holds; nil never.
+	Until *Until
+	// Now is kgdiag's clock; time.Now if nil.
+	Now func() time.Time
+}
+
+// Until is a gate: every named group Stable, with Members members if that is not 0,
+// for the time For.
+type Until struct {
+	For     time.Duration
+	Members int
+}
+
+// Watcher is one watch. Start, then Run.
+type Watcher struct {
+	cfg    Config
+	differ *Differ
+
+	info    Info
+	named   bool
+	hot     map[string]time.Time // groups at the quick pace, until when
+	groups  map[string]bool      // all that are watched
+	came    map[string]bool      // named groups that exist or existed
+	stable  map[string]time.Time // since when a group fulfils Until
+	next    map[int32]int64      // where the tail goes on
+	tallies map[string]*Tally
+	quick   *collect.Poller
+	slow    *collect.Poller
+	degrade error // why the log was given up
+}
+
+// Info is what the first line of a watch says.
+type Info struct {
+	At       inspect.Time
+	Case     *inspect.Case // the groups as they were at the start
+	Log      bool          // records are read: generations and timeouts are exact
+	LogWhy   string        // why not
+	LogNeeds string        // the ACL that would help
+	Every    time.Duration // the pace of the polls
+	Waiting  []string      // named groups that do not exist
+	Nearest  map[string][]string
+	Groups   int // groups watched at the start
+}
+
+// Tally counts what happened to one group.
+type Tally struct {
+	Rebalances int
+	Evictions  int
+	Members    int // at the end; -1 unknown
+	State      string
+}
+
+// New makes a watch; nothing is sent yet.
+func New(cfg Config) *Watcher {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	return &Watcher{cfg: cfg, hot: map[string]time.Time{}, groups: map[string]bool{}, came: map[string]bool{},
+		stable: map[string]time.Time{}, tallies: map[string]*Tally{},
+		named: !cfg.Selection.All && len(cfg.Selection.Groups) > 0}
+}
+
+// Start takes a snapshot and finds out whether the log can be read. The ends of the
+// log are noted before the snapshot is taken, so that nothing falls between the two.
+// The error is one that leaves nothing to watch: no broker answered.
+func (w *Watcher) Start(ctx context.Context) (*Info, error) {
+	m, err := w.cfg.Collector.Metadata(ctx)
+	if err != nil {
+		return nil, err
+	}
+	w.findLog(ctx, m)
+	kase, err := w.cfg.Collector.Collect(ctx, w.cfg.Selection, collect.Want{Log: w.info.Log})
+	if kase == nil {
+		return nil, err
+	}
+	w.info.Case, w.info.At = kase, inspect.At(w.cfg.Now())
+	var missing *collect.NotFoundError
+	if errors.As(err, &missing) {
+		w.info.Waiting, w.info.Nearest = missing.Groups, missing.Nearest
+	}
+	w.differ = NewDiffer(Options{Log: w.info.Log})
+	for i := range kase.Groups {
+		g := &kase.Groups[i]
+		w.watch(g.ID)
+		if !slices.Contains(w.info.Waiting, g.ID) {
+			w.differ.Seed(g)
+			w.came[g.ID] = true
+		}
+	}
+	for _, id := range w.cfg.Selection.Groups {
+		w.watch(id)
+	}
+	w.info.Groups, w.info.Every = len(w.groups), SlowEvery
+	if w.few() {
+		w.info.Every = QuickEvery
+	}
+	return &w.info, nil
+}
+
+// few reports whether all groups are polled at the quick pace.
+func (w *Watcher) few() bool { return w.named && len(w.cfg.Selection.Groups) <= NamedAtMost }
+
+// watch adds a group.
+func (w *Watcher) watch(id string) {
+	if !w.groups[id] {
+		w.groups[id] = true
+		w.tallies[id] = &Tally{Members: -1}
+	}
+}
+
+// findLog finds the ends of the partitions to tail and tries to read the topic.
+func (w *Watcher) findLog(ctx context.Context, m *collect.Metadata) {
+	switch {
+	case w.cfg.Scanner == nil:
+		w.info.LogWhy = "the offsets topic is not read"
+		return
+	case errors.Is(m.OffsetsErr, collect.ErrNoOffsetsTopic):
+		w.info.Log, w.next = true, nil // the tail waits for the topic, from its beginning
+		return
+	case m.OffsetsErr != nil:
+		w.noLog(m.OffsetsErr)
+		return
+	}
+	partitions := w.partitions(m.OffsetsPartitions())
+	edges, err := w.cfg.Scanner.Edges(ctx, partitions)
+	if len(edges) == 0 && err != nil {
+		w.noLog(err)
+		return
+	}
+	// Listing offsets needs DESCRIBE only: one record tells whether READ is allowed.
+	probe := offsetlog.Request{Partitions: partitions[:1], From: offsetlog.Last(1), Filter: offsetlog.Filter{Groups: map[string]bool{}}}
+	for p := range edges {
+		probe.Partitions[0] = p
+		if edges[p].End > edges[p].Start {
+			break
+		}
+	}
+	_, err = w.cfg.Scanner.Scan(ctx, probe, func(inspect.Record) error { return nil })
+	if errors.Is(err, kerr.TopicAuthorizationFailed) {
+		w.noLog(err)
+		return
+	}
+	w.info.Log, w.next = true, map[int32]int64{}
+	for _, p := range w.partitions(m.OffsetsPartitions()) {
+		w.next[p] = -1
+		if e, ok := edges[p]; ok {
+			w.next[p] = e.End
+		}
+	}
+}
+
+// noLog notes why the log is not read.
+func (w *Watcher) noLog(err error) {
+	w.info.Log, w.info.LogWhy = false, err.Error()
+	if errors.Is(err, kerr.TopicAuthorizationFailed) {
+		w.info.LogWhy, w.info.LogNeeds = "READ on "+locate.OffsetsTopic+" denied", "READ on Topic "+locate.OffsetsTopic
+	}
+}
+
+// partitions are the offsets partitions of the named groups, or all of n.
+func (w *Watcher) partitions(n int32) []int32 {
+	var out []int32
+	if !w.named {
+		for p := range n {
+			out = append(out, p)
+		}
+		return out
+	}
+	for _, id := range w.cfg.Selection.Groups {
+		if p, err := locate.Partition(id, n); err == nil && !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// Result is how a watch ended.
+type Result struct {
+	Stable bool // Until holds
+	// NeverCame are named groups that did not exist at any time.
+	NeverCame []string
+	Tallies   map[string]Tally
+	// NotYet says of each group of Until what it lacks.
+	NotYet map[string]string
+}
+
+// input is what the goroutines of a Run hand to its loop.
+type input struct {
+	record   *inspect.Record
+	polled   []inspect.Observation
+	every    time.Duration
+	lost     *offsetlog.Trouble
+	logGone  error
+	listed   []string // all groups there are
+	restless []string // groups that a listing shows not at rest
+}
+
+// Run watches until ctx ends or Until holds, and hands each event to emit, which one
+// goroutine calls, in order. The error is emit's; the end of ctx is none.
+func (w *Watcher) Run(ctx context.Context, emit func(Event) error) (*Result, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	in := make(chan input, 64)
+	done := w.feed(ctx, in)
+	defer func() {
+		cancel()
+		for range in { // let the feeders end
+		}
+	}()
+	go func() { done(); close(in) }()
+	for _, id := range w.info.Waiting {
+		e := Event{Type: GroupWaiting, Group: id, Time: w.info.At, Source: FromPoll, Nearest: w.info.Nearest[id]}
+		if err := w.tell(w.differ.stamp(e), emit); err != nil {
+			return nil, err
+		}
+	}
+	tick := time.NewTicker(QuickEvery)
+	defer tick.Stop()
+	for {
+		var events []Event
+		select {
+		case <-ctx.Done():
+			return w.result(false), nil
+		case i := <-in:
+			events = w.take(i)
+		case <-tick.C:
+			events = w.differ.Tick(inspect.At(w.cfg.Now()))
+			w.pace()
+		}
+		if err := w.tell(events, emit); err != nil {
+			return nil, err
+		}
+		if w.cfg.Until != nil && w.holds() {
+			return w.result(true), nil
+		}
+	}
+}
+
+// take works one input into the differ.
+func (w *Watcher) take(i input) []Event {
+	now := w.cfg.Now()
+	switch {
+	case i.record != nil:
+		r := i.record
+		if !w.mine(r.Group) {
+			return nil
+		}
+		w.watch(r.Group)
+		if r.Type != inspect.RecOffsetCommit {
+			w.warm(r.Group, now)
+		}
+		return w.differ.Record(r, inspect.At(now))
+	case i.lost != nil:
+		t := i.lost
+		why := fmt.Sprintf("%s-%d: %d offsets from %d on could not be read: %v", locate.OffsetsTopic, t.Partition, t.Lost, t.Offset, t.Err)
+		if t.Next < t.Offset {
+			w.differ.Truncated(t.Partition, t.Next)
+			why = fmt.Sprintf("%s-%d: an unclean election took %d offsets back", locate.OffsetsTopic, t.Partition, t.Lost)
+		}
+		return w.differ.stamp(Event{Type: SourceLost, Time: inspect.At(now), Source: FromLog, Why: why})
+	case i.logGone != nil:
+		w.differ.Degrade()
+		w.degrade = i.logGone
+		return w.differ.stamp(Event{Type: SourceLost, Time: inspect.At(now), Source: FromLog,
+			Why: i.logGone.Error() + ": from here on the generation is a lower bound"})
+	case i.polled != nil:
+		return w.takePolls(i, now)
+	}
+	for _, id := range i.listed {
+		w.watch(id)
+	}
+	for _, id := range i.restless {
+		w.watch(id)
+		w.warm(id, now)
+	}
+	if i.listed != nil {
+		w.slow.Set(w.slowGroups()...)
+	}
+	return nil
+}
+
+// takePolls works the observations of one round in.
+func (w *Watcher) takePolls(i input, now time.Time) []Event {
+	var events []Event
+	for k := range i.polled {
+		o := &i.polled[k]
+		got := w.differ.Observe(o, i.every)
+		if o.Error == "" && rebalancing(o.State) || len(got) > 0 {
+			w.warm(o.Group, now)
+		}
+		if o.Error == "" && o.State != stateDead {
+			w.came[o.Group] = true
+			w.tallies[o.Group].State, w.tallies[o.Group].Members = o.State, len(o.Members)
+		}
+		w.gate(o)
+		events = append(events, got...)
+	}
+	return merge(events)
+}
+
+// mine reports whether a record's group is watched.
+func (w *Watcher) mine(id string) bool {
+	if w.named {
+		return w.groups[id]
+	}
+	return w.cfg.Selection.Match == nil || w.cfg.Selection.Match.MatchString(id)
+}
+
+// warm puts a group to the quick pace.
+func (w *Watcher) warm(id string, now time.Time) {
+	if !w.few() {
+		w.hot[id] = now.Add(quickFor)
+	}
+}
+
+// pace tells the quick poller which groups are its own.
+func (w *Watcher) pace() {
+	if w.few() || w.quick == nil {
+		return
+	}
+	now := w.cfg.Now()
+	hot := make([]string, 0, len(w.hot))
+	for id, until := range w.hot {
+		if now.After(until) {
+			delete(w.hot, id)
+			continue
+		}
+		hot = append(hot, id)
+	}
+	slices.Sort(hot)
+	w.quick.Set(hot...)
+}
+
+// slowGroups are the groups of the slow poller.
+func (w *Watcher) slowGroups() []string {
+	if w.few() || (len(w.groups) > describeAtMost && w.info.Log && w.degrade == nil) {
+		return nil
+	}
+	out := make([]string, 0, len(w.groups))
+	for id := range w.groups {
+		out = append(out, id)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// gate keeps the time since which a group fulfils Until.
+func (w *Watcher) gate(o *inspect.Observation) {
+	u := w.cfg.Until
+	if u == nil {
+		return
+	}
+	ok := o.Error == "" && o.State == "Stable" && len(o.Members) > 0 && (u.Members == 0 || len(o.Members) == u.Members)
+	switch since, had := w.stable[o.Group]; {
+	case !ok:
+		delete(w.stable, o.Group)
+	case !had || since.IsZero():
+		w.stable[o.Group] = o.To.Time
+	}
+}
+
+// holds reports whether Until is fulfilled.
+func (w *Watcher) holds() bool {
+	now := w.cfg.Now()
+	for id := range w.groups {
+		since, ok := w.stable[id]
+		if !ok || now.Sub(since) < w.cfg.Until.For {
+			return false
+		}
+	}
+	return len(w.groups) > 0
+}
+
+// tell counts and hands on.
+func (w *Watcher) tell(events []Event, emit func(Event) error) error {
+	for _, e := range events {
+		if t := w.tallies[e.Group]; t != nil && e.CountsAsRebalance() {
+			t.Rebalances++
+		}
+		switch e.Type {
+		case GroupAppeared:
+			w.came[e.Group] = true
+		case RebalanceDone:
+			w.came[e.Group] = true
+			delete(w.stable, e.Group) // also one that no poll has seen
+		}
+		if err := emit(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// result sums up.
+func (w *Watcher) result(stable bool) *Result {
+	r := &Result{Stable: stable, Tallies: map[string]Tally{}, NotYet: map[string]string{}}
+	for id, t := range w.tallies {
+		r.Tallies[id] = *t
+	}
+	for _, id := range w.cfg.Selection.Groups {
+		if w.named && !w.came[id] {
+			r.NeverCame = append(r.NeverCame, id)
+		}
+	}
+	if u := w.cfg.Until; u != nil && !stable {
+		for id := range w.groups {
+			t := w.tallies[id]
+			since, ok := w.stable[id]
+			switch {
+			case !w.came[id]:
+				r.NotYet[id] = "does not exist"
+			case ok && w.cfg.Now().Sub(since) < u.For:
+				r.NotYet[id] = "Stable with " + strconv.Itoa(t.Members) + " members for " + w.cfg.Now().Sub(since).Truncate(100*time.Millisecond).String()
+			case !ok:
+				r.NotYet[id] = t.State + " with " + strconv.Itoa(t.Members) + " members"
+			}
+		}
+	}
+	return r
+}
+
+// merge tells once what befell many groups at the same time, as the death of a
+// coordinator does.
+func merge(events []Event) []Event {
+	type key struct {
+		t        Kind
+		from, to int32
+	}
+	keyOf := func(e *Event) (key, bool) {
+		switch e.Type {
+		case CoordinatorMoved, SourceLost, SourceBack:
+			k := key{e.Type, -1, -1}
+			if e.PreviousCoordinator != nil {
+				k.from = *e.PreviousCoordinator
+			}
+			if e.Coordinator != nil {
+				k.to = *e.Coordinator
+			}
+			return k, true
+		}
+		return key{}, false
+	}
+	count := map[key][]string{}
+	for i := range events {
+		if k, ok := keyOf(&events[i]); ok {
+			count[k] = append(count[k], events[i].Group)
+		}
+	}
+	var out []Event
+	for i := range events {
+		e := events[i]
+		k, ok := keyOf(&e)
+		if groups := count[k]; ok && len(groups) >= mergeFrom {
+			if e.Group != groups[0] {
+				continue
+			}
+			e.Group, e.Groups = "", groups
+		}
+		out = append(out, e)
+	}
+	return out
+}
