@@ -72,7 +72,12 @@ func (r *run) readBrokers(ctx context.Context, all bool) {
 		b := &r.kase.Brokers[i]
 		to := r.broker(r.m, b.ID)
 		var wg sync.WaitGroup
-		wg.Go(func() { b.Version = version(ctx, to) })
+		wg.Go(func() {
+			var kraft bool
+			b.Version, kraft = version(ctx, to)
+			// A KRaft broker names any broker as the controller, since all forward to it.
+			b.Controller = b.Version != "" && !kraft && b.ID == r.m.Controller
+		})
 		wg.Go(func() {
 			got, err := describeConfigs(ctx, to, kmsg.ConfigResourceTypeBroker, []string{strconv.Itoa(int(b.ID))})
 			if err == nil {
@@ -94,16 +99,20 @@ func (r *run) readBrokers(ctx context.Context, all bool) {
 	})
 }
 
-// version guesses the release of a broker from its ApiVersions; "" unknown.
-func version(ctx context.Context, b broker) string {
+// describeQuorum is the request key of DescribeQuorum (KIP-595).
+const describeQuorum = 55
+
+// version guesses the release of a broker from its ApiVersions; "" unknown. kraft is
+// whether it offers DescribeQuorum, which brokers with ZooKeeper do not.
+func version(ctx context.Context, b broker) (release string, kraft bool) {
 	req := kmsg.NewPtrApiVersionsRequest()
 	req.ClientSoftwareName, req.ClientSoftwareVersion = "kgdiag", "0"
 	resp, err := req.RequestWith(ctx, b)
 	if err != nil || resp.ErrorCode != 0 {
-		return ""
+		return "", false
 	}
-	guess := kversion.FromApiVersionsResponse(resp).VersionGuess()
-	return strings.TrimPrefix(guess, "v")
+	offers := kversion.FromApiVersionsResponse(resp)
+	return strings.TrimPrefix(offers.VersionGuess(), "v"), offers.HasKey(describeQuorum)
 }
 
 // configs are the settings of one resource, without secrets and unset values.

@@ -99,7 +99,7 @@ func (c *Collector) readMetadata(resp *kmsg.MetadataResponse) *Metadata {
 		if b.Rack != nil {
 			ref.Rack = *b.Rack
 		}
-		m.Brokers = append(m.Brokers, inspect.Broker{BrokerRef: ref, Controller: b.NodeID == resp.ControllerID})
+		m.Brokers = append(m.Brokers, inspect.Broker{BrokerRef: ref})
 	}
 	slices.SortFunc(m.Brokers, func(a, b inspect.Broker) int { return int(a.ID) - int(b.ID) })
 	for i := range resp.Topics {

@@ -11,7 +11,8 @@ const maxNearest = 3
 
 // Nearest gives the ids that name may be a misspelling of, nearest first, at most
 // three: those within an edit distance of a third of its length (at least 1), with
-// case ignored, and those that it begins or that begin it.
+// case ignored, and those that it begins or that begin it; but only such as are
+// hardly farther away than the nearest.
 func Nearest(name string, ids []string) []string {
 	type candidate struct {
 		id string
@@ -37,6 +38,9 @@ func Nearest(name string, ids []string) []string {
 	slices.SortFunc(found, func(a, b candidate) int { return cmp.Or(a.d-b.d, strings.Compare(a.id, b.id)) })
 	var out []string
 	for _, f := range found[:min(len(found), maxNearest)] {
+		if f.d > found[0].d+1 {
+			break
+		}
 		out = append(out, f.id)
 	}
 	return out
