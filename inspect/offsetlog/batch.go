@@ -105,10 +105,25 @@ type entry struct {
 	value  []byte // nil: tombstone
 }
 
+// varint is binary.Varint with a short way for the one and two bytes that nearly
+// all lengths and deltas take.
+func varint(b []byte) (int64, int) {
+	if len(b) > 1 {
+		if b[0] < 0x80 {
+			return int64(b[0]>>1) ^ -int64(b[0]&1), 1
+		}
+		if b[1] < 0x80 {
+			u := uint64(b[0]&0x7f) | uint64(b[1])<<7
+			return int64(u>>1) ^ -int64(u&1), 2
+		}
+	}
+	return binary.Varint(b)
+}
+
 // cut splits the record at the front of body from the rest; ok is false where the
 // bytes do not hold together.
 func cut(body []byte) (rec, rest []byte, ok bool) {
-	n, w := binary.Varint(body)
+	n, w := varint(body)
 	if w <= 0 || n < 0 || n > int64(len(body)-w) {
 		return nil, nil, false
 	}
@@ -123,11 +138,11 @@ func (b *batch) readEntry(rec []byte) (e entry, after []byte, ok bool) {
 		return e, nil, false
 	}
 	rec = rec[1:] // attributes, unused
-	time, w1 := binary.Varint(rec)
+	time, w1 := varint(rec)
 	if w1 <= 0 {
 		return e, nil, false
 	}
-	offset, w2 := binary.Varint(rec[w1:])
+	offset, w2 := varint(rec[w1:])
 	if w2 <= 0 {
 		return e, nil, false
 	}
@@ -141,7 +156,7 @@ func (b *batch) readEntry(rec []byte) (e entry, after []byte, ok bool) {
 
 // blob reads bytes behind a varint length; -1 is null.
 func blob(b []byte) (out, rest []byte, ok bool) {
-	n, w := binary.Varint(b)
+	n, w := varint(b)
 	switch {
 	case w <= 0 || n > int64(len(b)-w) || n < -1:
 		return nil, nil, false

@@ -201,7 +201,7 @@ func (c *cluster) fetch(ctx context.Context, cl *kgo.Client, broker int32, wait 
 	for _, w := range wants {
 		p := kmsg.NewFetchRequestTopicPartition()
 		p.Partition, p.FetchOffset, p.CurrentLeaderEpoch, p.PartitionMaxBytes = w.partition, w.offset, w.epoch, w.bytes
-		req.MaxBytes += w.bytes
+		req.MaxBytes = min(req.MaxBytes+w.bytes, max(maxAnswer, w.bytes))
 		t.Partitions = append(t.Partitions, p)
 	}
 	req.Topics = append(req.Topics, t)
@@ -217,6 +217,9 @@ func (c *cluster) fetch(ctx context.Context, cl *kgo.Client, broker int32, wait 
 	}
 	return answer, nil
 }
+
+// maxAnswer bounds one fetch response over many partitions.
+const maxAnswer = 8 << 20
 
 // errNoAnswer is a fetch response that leaves out the partition that was asked for.
 var errNoAnswer = errors.New("fetch: no answer for the partition")

@@ -87,6 +87,7 @@ type follower struct {
 	busy    map[int32]bool // brokers with a request in flight
 	answers chan answer
 	w       *walker
+	turn    int // rotates the order of the partitions, since a fetch fills from the front
 }
 
 // cursor is where a partition is read.
@@ -165,7 +166,10 @@ func (f *follower) run(ctx context.Context) error {
 func (f *follower) ask(ctx context.Context) {
 	wants := make(map[int32][]want)
 	now := time.Now()
-	for _, p := range slices.Sorted(maps.Keys(f.cursors)) {
+	ids := slices.Sorted(maps.Keys(f.cursors))
+	f.turn++
+	for i := range ids {
+		p := ids[(i+f.turn)%len(ids)]
 		cur := f.cursors[p]
 		l, ok := f.c.leader(p)
 		if !ok || l.broker < 0 || f.busy[l.broker] || now.Before(cur.retry) {

@@ -105,6 +105,10 @@ func (s *Scanner) LatestMetadata(ctx context.Context, req LatestRequest) (*Lates
 				return nil, ctx.Err()
 			}
 			failed = append(failed, err)
+			var pe *PartitionError
+			if !errors.As(err, &pe) {
+				break // not of a partition: a further try would meet the same
+			}
 		}
 		search.close()
 	}
