@@ -44,7 +44,7 @@ type workload struct {
 // start brings the cluster up, with the groups stable and the misbehaviour begun.
 // The misbehaviour ends with ctx or close, the cluster with close.
 func start(ctx context.Context) (*workload, error) {
-	opts := []fakecluster.Option{fakecluster.ClusterID("simulated")}
+	opts := []fakecluster.Option{fakecluster.ClusterID("demo")}
 	for t, n := range topics {
 		opts = append(opts, fakecluster.Topic(t, n))
 	}

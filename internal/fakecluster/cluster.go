@@ -488,6 +488,13 @@ func (c *Cluster) WaitEmpty(ctx context.Context, group string) error {
 	return c.wait(ctx, group, func(i *kfake.GroupInfo) bool { return i != nil && len(i.Members) == 0 })
 }
 
+// WaitCommitted waits until the group has committed at least offset on a partition.
+func (c *Cluster) WaitCommitted(ctx context.Context, group, topic string, partition int32, offset int64) error {
+	return c.wait(ctx, group, func(i *kfake.GroupInfo) bool {
+		return i != nil && i.Commits[topic][partition].Offset >= offset
+	})
+}
+
 func (c *Cluster) wait(ctx context.Context, group string, fn func(*kfake.GroupInfo) bool) error {
 	t := time.NewTicker(20 * time.Millisecond)
 	defer t.Stop()
