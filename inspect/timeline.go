@@ -71,6 +71,21 @@ type Timeline struct {
 	Rebalances    []Rebalance `json:"rebalances"`
 	// Spans are the lives of the members, for the lane chart.
 	Spans []Span `json:"spans,omitempty"`
+	// Pauses are the longest silences of members that stayed in the group, longest
+	// first, at most 20: what a shorter poll interval would have cost.
+	Pauses []Pause `json:"pauses,omitempty"`
+}
+
+// Pause is a stretch in which a member committed nothing although records waited,
+// and after which it went on. It bounds from below the time between two polls
+// of clients that commit after processing.
+type Pause struct {
+	Lane     string `json:"lane"`
+	MemberID string `json:"member_id"`
+	ClientID string `json:"client_id"`
+	From     Time   `json:"from"`
+	To       Time   `json:"to"`
+	Length   Millis `json:"length_ms"`
 }
 
 // Rebalance is one rebalance, which may span two cooperative generations.
@@ -152,6 +167,16 @@ type Departure struct {
 	Returned    Returned   `json:"returned"`
 	BackAfter   *Millis    `json:"back_after_ms"`     // from the last commit to the return
 	BackAs      string     `json:"back_as,omitempty"` // member id of the return
+	BackIn      string     `json:"back_in,omitempty"` // id of the rebalance in which it came back
+	// Stall is the longest time between two polls that the departure shows; null
+	// where it shows none (no return, no commits, commits inside a batch).
+	Stall *Millis `json:"stall_ms,omitempty"`
+	// Step is the median time a record took, where every record was committed.
+	Step *Millis `json:"step_ms,omitempty"`
+	// InBatch: it went between the commits of one batch.
+	InBatch bool `json:"in_batch,omitempty"`
+	// Rivals are the other causes that could have looked like this departure.
+	Rivals []Rival `json:"rivals,omitempty"`
 	// IdlePartitions stood still from the last commit to their reassignment.
 	IdlePartitions []string `json:"idle_partitions"`
 	Idle           *Millis  `json:"idle_ms"`

@@ -104,6 +104,12 @@ func readUntil(c *inspect.Case) inspect.Time {
 func BuildGroup(in Input, opts Options) inspect.Timeline {
 	t := newTrack(in, opts)
 	t.walk()
+	t.leaves = map[string][]time.Time{}
+	for _, s := range t.steps {
+		for _, d := range s.left {
+			t.leaves[d.m.id] = append(t.leaves[d.m.id], s.at)
+		}
+	}
 	for _, s := range t.steps {
 		t.findReturns(s)
 	}
@@ -127,6 +133,7 @@ type track struct {
 
 	steps   []*step
 	members map[string]*member // the group now, as the walk has read it
+	kept    bool               // a step holds the map members
 	known   bool               // members is the whole group, not what a window happened to show
 	owner   map[tp]holding
 	gen     int32
@@ -140,6 +147,7 @@ type track struct {
 	regex   map[string][]string
 	partsOf map[string]int32 // type 4: partitions by topic
 	seen    map[string]*member
+	leaves  map[string][]time.Time // KIP-848: when a member id left, oldest first
 }
 
 // tp is a topic partition.

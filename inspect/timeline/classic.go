@@ -187,6 +187,7 @@ func (t *track) holdings(id string) map[tp]int {
 
 // openStep starts a step at a record.
 func (t *track) openStep(i int, r *inspect.Record) *step {
+	t.kept = true
 	return &step{pos: i, first: i, at: r.Time.Time, endAt: r.Time.Time, before: t.members, base: !t.known,
 		id: recordID(r), after: map[string]*member{}}
 }
@@ -462,5 +463,5 @@ func (t *track) tombstone(i int, r *inspect.Record) {
 		t.owner = map[tp]holding{}
 		t.known = true
 	}
-	t.members = map[string]*member{}
+	t.members, t.kept = map[string]*member{}, false
 }

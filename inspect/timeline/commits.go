@@ -223,7 +223,8 @@ type evidence struct {
 	lo, hi    time.Time // the departure
 	how       string    // where the interval comes from
 	exact     bool
-	bounded   bool // not exact, but bounded by what was seen and not by an assumption
+	bounded   bool      // not exact, but bounded by what was seen and not by an assumption
+	sureLo    time.Time // earliest departure without any assumption
 	live      bool
 	gapLo     time.Duration // from the last commit to the departure
 	gapHi     time.Duration
@@ -360,16 +361,16 @@ func (t *track) boundClassic(d *departure, e *evidence) {
 		e.lo, e.how = e.lastAt, "some time before the record: generations are missing"
 		return
 	}
-	gap, ok, how := t.pollGap(s, d)
-	e.pollGap, e.bounded, e.how = gap, ok, how
+	gap, sure, how := t.pollGap(s)
+	e.pollGap, e.bounded, e.how = gap, sure == gap, how
 	e.lo = e.hi.Add(-(gap + e.heartbeat + joinNoise))
+	e.sureLo = e.hi.Add(-(sure + e.heartbeat + joinNoise))
 }
 
-// pollGap is the longest time that a survivor needed between two polls of late.
-// It is bounded where every survivor's commits show when it polls.
-func (t *track) pollGap(s *step, d *departure) (time.Duration, bool, string) {
-	most, ok := time.Duration(0), true
-	how := "the survivors' commits show their polls"
+// pollGap is the longest time that a survivor needed between two polls of late:
+// as far as its commits show or else assumed, and surely.
+func (t *track) pollGap(s *step) (most, sure time.Duration, how string) {
+	how = "the survivors' commits show their polls"
 	for _, m := range byID(s.after) {
 		if s.before[m.id] == nil {
 			continue
@@ -377,31 +378,48 @@ func (t *track) pollGap(s *step, d *departure) (time.Duration, bool, string) {
 		held := t.heldBefore(s, m.id)
 		ticks := t.commitsOf(held, s.first)
 		c := pace(ticks)
+		gap := c.longest
+		if len(ticks) > 0 {
+			gap = max(gap, s.stateTime.Sub(ticks[len(ticks)-1].at))
+		}
 		switch {
-		case len(ticks) < leastCommits || c.timer && !timersPoll(m, c):
-			most, ok = max(most, time.Second), false
+		case len(ticks) < leastCommits:
+			most, sure = max(most, assumedPoll), max(sure, t.limitOf(m))
+			how = "assumed: the survivors poll within 1 s"
+		case c.timer && timersPoll(m, c):
+			most, sure = max(most, 4*c.jitter), max(sure, 4*c.jitter)
+		case c.timer && c.repeats:
+			most, sure = max(most, assumedPoll), max(sure, t.limitOf(m))
 			how = "assumed: the survivors poll within 1 s"
 		case c.timer:
-			most = max(most, 4*c.jitter)
+			// An offset that moves from one timer commit to the next was polled for.
+			most, sure = max(most, assumedPoll), max(sure, 2*gap)
+			how = "assumed: the survivors poll within 1 s"
+		case c.perRecord && !c.keepsUp && !t.catchesUp(held, m.id, s, c):
+			most, sure = max(most, gap), max(sure, t.limitOf(m))
+			how = "assumed: the survivors poll for every commit"
 		default:
-			gap := c.longest
-			if tail := s.stateTime.Sub(ticks[len(ticks)-1].at); tail > 0 {
-				gap = max(gap, tail)
-			}
-			most = max(most, gap)
-			if c.perRecord && !c.keepsUp && !t.catchesUp(held, m.id, s, c) {
-				ok = false
-				how = "assumed: the survivors poll for every commit"
-			}
+			most, sure = max(most, gap), max(sure, gap)
 		}
 	}
-	return most, ok, how
+	return most, sure, how
+}
+
+// assumedPoll is how quickly a survivor is taken to poll where nothing shows it.
+const assumedPoll = time.Second
+
+// limitOf is the longest that a member may take to rejoin: its rebalance timeout.
+func (t *track) limitOf(m *member) time.Duration {
+	if m.rebalance == nil {
+		return 24 * time.Hour
+	}
+	return m.rebalance.Duration()
 }
 
 // timersPoll reports a client whose auto-commit timer is looked at in poll, so
 // that the timer's jitter bounds the time between polls (the classic Java consumer).
 func timersPoll(m *member, c cadence) bool {
-	return m.guess.Family == inspect.Java && m.guess.Confidence != inspect.Low && !m.server && !c.repeats
+	return familyOf(m) == inspect.Java && !m.server && !c.repeats
 }
 
 // catchesUp reports whether a survivor, when records waited for it after the

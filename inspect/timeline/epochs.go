@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -110,13 +111,17 @@ func reads(m *member) string {
 
 // setMember replaces a member without touching the maps that steps keep.
 func (t *track) setMember(m *member) {
-	next := make(map[string]*member, len(t.members)+1)
-	for id, o := range t.members {
-		next[id] = o
-	}
-	next[m.id] = m
-	t.members = next
+	t.unshare()
+	t.members[m.id] = m
 	t.seen[m.id] = m
+}
+
+// unshare copies the members where a step has kept them.
+func (t *track) unshare() {
+	if t.kept {
+		t.members = maps.Clone(t.members)
+		t.kept = false
+	}
 }
 
 // leave takes the first tombstone of a member: 8, 7 and 5 are written in one batch.
@@ -127,13 +132,8 @@ func (t *track) leave(i int, r *inspect.Record) {
 	}
 	p := t.note(i, r)
 	p.left = append(p.left, &departure{m: m, pos: i, held: t.holdings(m.id)})
-	next := make(map[string]*member, len(t.members))
-	for id, o := range t.members {
-		if id != m.id {
-			next[id] = o
-		}
-	}
-	t.members = next
+	t.unshare()
+	delete(t.members, m.id)
 	for k, h := range t.owner {
 		if h.member == m.id {
 			delete(t.owner, k)
@@ -175,11 +175,8 @@ func (t *track) epochStep(i int, r *inspect.Record, first bool) *step {
 	s := t.openStep(i, r)
 	s.server = true
 	s.joined, s.left, s.subs, s.topicNews = t.pend.joined, t.pend.left, t.pend.subs, t.pend.topics
-	s.after = t.members
-	s.before = map[string]*member{}
-	for id, m := range t.members {
-		s.before[id] = m
-	}
+	s.after, t.kept = t.members, true
+	s.before = maps.Clone(t.members)
 	for _, m := range s.joined {
 		delete(s.before, m.id)
 	}
@@ -250,10 +247,8 @@ func (t *track) flush() {
 		return
 	}
 	s := &step{pos: p.first, first: p.first, at: r.Time.Time, endAt: r.Time.Time, server: true, id: recordID(r),
-		gen: t.gen, gens: []int32{t.gen}, before: map[string]*member{}, after: t.members, replaced: swaps, total: len(t.owner)}
-	for id, m := range t.members {
-		s.before[id] = m
-	}
+		gen: t.gen, gens: []int32{t.gen}, before: maps.Clone(t.members), after: t.members, replaced: swaps, total: len(t.owner)}
+	t.kept = true
 	for _, sw := range swaps {
 		delete(s.before, sw.new.id)
 		s.before[sw.old.id] = sw.old
@@ -279,12 +274,6 @@ func (t *track) targetRecord(r *inspect.Record) {
 	next := *m
 	next.target = t.expand(r.TargetFor.Active)
 	t.setMember(&next)
-	if len(t.steps) == 0 {
-		return
-	}
-	if s := t.steps[len(t.steps)-1]; s.server && !s.deleted && s.gen == t.gen {
-		s.after = t.members
-	}
 }
 
 // currentRecord takes types 8, 14 and 22.

@@ -18,6 +18,7 @@ func (t *track) timeline() inspect.Timeline {
 		tl.Rebalances = append(tl.Rebalances, t.rebalance(s))
 	}
 	tl.Spans = t.spans()
+	tl.Pauses = t.pauses()
 	return tl
 }
 
@@ -120,8 +121,12 @@ func (t *track) left(d *departure) inspect.Departure {
 			out.IdlePartitions = append(out.IdlePartitions, k.topic+"-"+itoa(k.part))
 		}
 	}
+	out.Rivals, out.InBatch, out.Stall = d.v.rivals, d.v.inBatch, t.stall(d)
+	if e.cad.perRecord && e.cad.stepTime > 0 {
+		out.Step = inspect.Ms(e.cad.stepTime)
+	}
 	if back := d.ret; back != nil {
-		out.BackAs = back.m.id
+		out.BackAs, out.BackIn = back.m.id, back.step.id
 		from := e.lastAt
 		if from.IsZero() {
 			from = e.hi
@@ -310,4 +315,62 @@ func (t *track) departureSpans(d *departure, open map[string]time.Time, add func
 		until = d.ret.step.at
 		add(id, e.hi, until, "out")
 	}
+}
+
+// mostPauses is how many pauses a timeline keeps.
+const mostPauses = 20
+
+// pauses finds the longest silences of members that went on afterwards. Only
+// commits that come with the work count: a timer's silence is its interval.
+func (t *track) pauses() []inspect.Pause {
+	lanes := t.laneNames()
+	var out []inspect.Pause
+	for i, s := range t.steps {
+		until := len(t.recs)
+		if i+1 < len(t.steps) {
+			until = t.steps[i+1].first
+		}
+		for _, m := range byID(s.after) {
+			held := map[tp]int{}
+			for _, k := range m.assigned {
+				held[k] = s.pos
+			}
+			out = append(out, pausesIn(m, lanes[m.id], t.commitsOf(held, until))...)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b inspect.Pause) int {
+		return cmp.Or(cmp.Compare(b.Length, a.Length), a.From.Compare(b.From.Time))
+	})
+	return out[:min(len(out), mostPauses)]
+}
+
+// pausesIn are the pauses among one member's commits: at least five times its
+// median, with records that had waited at the end.
+func pausesIn(m *member, lane string, ticks []tick) []inspect.Pause {
+	c := pace(ticks)
+	if len(ticks) < leastCommits || c.timer || c.median <= 0 {
+		return nil
+	}
+	var out []inspect.Pause
+	for i := 1; i < len(ticks); i++ {
+		d := ticks[i].at.Sub(ticks[i-1].at)
+		if d >= 5*c.median && d >= time.Second && workedOff(ticks[i:], c.rate*d.Seconds()) {
+			out = append(out, inspect.Pause{Lane: lane, MemberID: m.id, ClientID: m.clientID,
+				From: inspect.At(ticks[i-1].at), To: inspect.At(ticks[i].at), Length: inspect.Millis(d)})
+		}
+	}
+	return out
+}
+
+// workedOff reports whether the second after a pause saw at least half of the
+// records that had come in it.
+func workedOff(ticks []tick, due float64) bool {
+	var sum int64
+	for _, k := range ticks {
+		if k.at.Sub(ticks[0].at) > time.Second {
+			break
+		}
+		sum += max(0, k.total)
+	}
+	return sum >= 2 && float64(sum) >= due/2
 }

@@ -71,14 +71,8 @@ func (t *track) returnsByID(m *member) bool {
 	if !m.server {
 		return false
 	}
-	for _, s := range t.steps {
-		for _, d := range s.left {
-			if d.m.id == m.id && d.step.at.Before(m.since) {
-				return true
-			}
-		}
-	}
-	return false
+	list := t.leaves[m.id]
+	return len(list) > 0 && list[0].Before(m.since)
 }
 
 // shared reports whether several members went by this client id at the time, so

@@ -105,10 +105,7 @@ func (e *evidence) isFrozen(d *departure) bool {
 func (t *track) windows(d *departure) []fit {
 	e, m := d.ev, d.m
 	c := e.cad.most
-	family := m.guess.Family
-	if m.guess.Confidence == inspect.Low {
-		family = inspect.Unknown
-	}
+	family := familyOf(m)
 	server := d.step.server && m.server
 	voluntary := !m.staticLeft.IsZero()
 	noLeave := m.static() && !voluntary || family == inspect.StreamsLib && !server
@@ -124,6 +121,14 @@ func (t *track) windows(d *departure) []fit {
 		out = append(out, fit{cause: inspect.SessionExpired, name: "session.timeout.ms " + dur(*e.session), lo: lo, hi: *e.session + c + slack})
 	}
 	return append(out, t.overrunWindows(d, family, noLeave)...)
+}
+
+// familyOf is the client library, where it is sure enough to rule windows out.
+func familyOf(m *member) inspect.Family {
+	if m.guess.Confidence != inspect.High || m.guess.Family == "" {
+		return inspect.Unknown
+	}
+	return m.guess.Family
 }
 
 // leaveWindows: a clean close commits and leaves, or leaves within the cadence of
@@ -147,7 +152,7 @@ func (t *track) overrunWindows(d *departure, family inspect.Family, noLeave bool
 	if e.rebalance == nil || e.session != nil && *e.rebalance == *e.session {
 		return nil
 	}
-	if family != inspect.Unknown && family != "" && !family.PollInterval() {
+	if family != inspect.Unknown && !family.PollInterval() {
 		return nil
 	}
 	r, c := *e.rebalance, e.cad.most
@@ -159,12 +164,12 @@ func (t *track) overrunWindows(d *departure, family inspect.Family, noLeave bool
 	direct := !noLeave && !(server && family == inspect.Librdkafka)
 	if direct {
 		lo := r - 100*time.Millisecond
-		if e.cad.timer && (family == inspect.Librdkafka || family == inspect.Unknown || family == "") {
+		if e.cad.timer && (family == inspect.Librdkafka || family == inspect.Unknown) {
 			lo = r - c
 		}
 		out = append(out, fit{cause: inspect.PollIntervalExceeded, name: "max.poll.interval.ms " + dur(r), lo: lo, hi: r + c + slack})
 	}
-	stops := noLeave || family == inspect.StreamsLib || server && family == inspect.Librdkafka || family == inspect.Unknown || family == ""
+	stops := noLeave || family == inspect.StreamsLib || server && family == inspect.Librdkafka || family == inspect.Unknown
 	if stops && e.session != nil && d.m.staticLeft.IsZero() {
 		s := *e.session
 		out = append(out, fit{cause: inspect.PollIntervalExceeded,
@@ -347,7 +352,7 @@ func (t *track) oneFits(d *departure, v *verdict, hits []fit, inBatch bool) {
 		}
 	}
 	cap(inspect.Medium, e.n >= sureCommits)
-	cap(inspect.Medium, e.exact || e.live || e.bounded)
+	cap(inspect.Medium, e.exact || e.live || e.bounded || t.surely(d, v.cause))
 	cap(inspect.Medium, !e.assumed || v.cause == inspect.MemberLeft)
 	cap(inspect.Medium, d.step.skipped == 0)
 	cap(inspect.Medium, e.narrow())
@@ -369,6 +374,29 @@ func (t *track) oneFits(d *departure, v *verdict, hits []fit, inBatch bool) {
 			v.say("it did not come back; a close after draining for as long would look the same")
 		}
 	}
+}
+
+// surely reports whether the cause is the only one that fits even if the survivors
+// poll as slowly as their commits allow at most.
+func (t *track) surely(d *departure, cause inspect.Cause) bool {
+	e := *d.ev
+	if e.sureLo.IsZero() {
+		return false
+	}
+	e.lo = e.sureLo
+	if e.lo.Before(e.lastAt) {
+		e.lo = e.lastAt
+	}
+	if !e.narrow() {
+		return false
+	}
+	e.gapLo = max(0, e.lo.Sub(e.lastAt))
+	for _, f := range t.windows(d) {
+		if f.hits(&e) && f.cause != cause {
+			return false
+		}
+	}
+	return true
 }
 
 // narrow reports whether the departure is bounded well below the timeouts.
@@ -466,7 +494,8 @@ func possible(d *departure) []inspect.Cause {
 		out = append(out, inspect.MemberLeft)
 	}
 	newProcess := d.step.server && d.ret != nil && d.ret.m.id != d.m.id
-	if !newProcess && (d.m.guess.Family.PollInterval() || d.m.guess.Family == inspect.Unknown || d.m.guess.Family == "" || d.m.guess.Family == inspect.AIOKafka) {
+	family := familyOf(d.m)
+	if !newProcess && (family.PollInterval() || family == inspect.Unknown || family == inspect.AIOKafka) {
 		out = append(out, inspect.PollIntervalExceeded)
 	}
 	return out
