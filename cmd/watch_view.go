@@ -316,9 +316,9 @@ func memberParts(e *watch.Event) string {
 		parts = append(parts, s)
 	}
 	for _, m := range e.Replaced {
-		s := "~" + m.Label + " (new process"
+		s := "~" + m.Label + " (new member id"
 		if m.NewHost != "" {
-			s += " on " + m.NewHost
+			s += ", now on " + m.NewHost
 		}
 		if m.Ambiguous {
 			s += ", which for which is not known"
