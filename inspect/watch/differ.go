@@ -204,8 +204,8 @@ func topicsText(topics []string) string {
 	return out
 }
 
-// recordName is partition and offset.
-func recordName(r *inspect.Record) string { return fmt.Sprintf("%d/%d", r.Partition, r.Offset) }
+// recordName is partition and offset, as timeline names its rebalances.
+func recordName(r *inspect.Record) string { return fmt.Sprintf("%d:%d", r.Partition, r.Offset) }
 
 // who is a member for an event.
 func (g *group) who(m *member) Who {

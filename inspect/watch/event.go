@@ -57,7 +57,7 @@ type Event struct {
 	// record and cause, the return of a member to its departure, the two steps of a
 	// cooperative rebalance. 0 none.
 	Incident int `json:"incident,omitempty"`
-	// Record is partition and offset of the record, "31/123456".
+	// Record is partition and offset of the record, "31:123456".
 	Record string `json:"record,omitempty"`
 
 	Generation         *int32 `json:"generation,omitempty"` // or the group epoch, with Epoch
