@@ -3,10 +3,13 @@ package cmd_test
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"encoding/pem"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,10 +43,12 @@ const scriptTime = 30 * time.Second
 // TestScripts runs the transcripts of testdata/script. Beside testscript's own
 // commands they have:
 //
-//	cluster [-brokers N] [-partitions N] [-virgin] [-topic NAME:N]…   start a simulated cluster; $B is its first broker
+//	cluster [-brokers N] [-partitions N] [-virgin] [-topic NAME:N]… [-session D] [-tls] [-user NAME:PASSWORD]…
+//	                                  start a simulated cluster; $B is its first broker, $BROKERS all, ca.pem signs its certificate
 //	join NAME group=G topics=T,… [client=C] [host=H] [session=D] [rebalance=D] [heartbeat=D] [maxpoll=D] [instance=I] [assignor=A] [server] [regex]
 //	member kill|leave|freeze|thaw NAME, member stall NAME D
 //	await stable GROUP N, await empty GROUP, await committed GROUP TOPIC PARTITION OFFSET
+//	await output FILE PATTERN         until a background program has written so
 //	produce TOPIC PARTITION N, feed TOPIC PARTITIONS D
 //	align GROUP                       leader and coordinator agree for a group without members
 //	deny offsets|GROUP, broker stop|start|silence ID, move GROUP, delete GROUP
@@ -123,6 +128,11 @@ func cmdCluster(ts *testscript.TestScript, neg bool, args []string) {
 		case "-topic":
 			name, n, _ := strings.Cut(value(), ":")
 			opts = append(opts, fakecluster.Topic(name, int32(number(ts, n))))
+		case "-tls":
+			opts = append(opts, fakecluster.TLS(serverTLS(ts)))
+		case "-user":
+			name, password, _ := strings.Cut(value(), ":")
+			opts = append(opts, fakecluster.Superuser("SCRAM-SHA-256", name, password))
 		case "-session":
 			opts = append(opts, fakecluster.MinSession(duration(ts, value())))
 		default:
@@ -141,6 +151,16 @@ func cmdCluster(ts *testscript.TestScript, neg bool, args []string) {
 	})
 	ts.Setenv("B", c.Addrs()[0])
 	ts.Setenv("BROKERS", c.Bootstrap())
+}
+
+// serverTLS makes a certificate for 127.0.0.1 and writes it to ca.pem.
+func serverTLS(ts *testscript.TestScript) *tls.Config {
+	srv := httptest.NewUnstartedServer(nil)
+	srv.StartTLS()
+	defer srv.Close()
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw})
+	ts.Check(os.WriteFile(ts.MkAbs("ca.pem"), ca, 0o600))
+	return &tls.Config{Certificates: srv.TLS.Certificates}
 }
 
 func number(ts *testscript.TestScript, s string) int {
@@ -219,8 +239,14 @@ func cmdMember(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func cmdAwait(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, neg, args, 2, "await stable GROUP N, await empty GROUP")
-	c, ctx := clusterOf(ts), within(ts)
+	need(ts, neg, args, 2, "await stable GROUP N, await empty GROUP, await output FILE PATTERN")
+	ctx := within(ts)
+	if args[0] == "output" {
+		need(ts, neg, args, 3, "await output FILE PATTERN")
+		awaitOutput(ctx, ts, args[1], args[2])
+		return
+	}
+	c := clusterOf(ts)
 	switch args[0] {
 	case "stable":
 		need(ts, neg, args, 3, "await stable GROUP N")
@@ -232,6 +258,22 @@ func cmdAwait(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(c.WaitCommitted(ctx, args[1], args[2], int32(number(ts, args[3])), int64(number(ts, args[4]))))
 	default:
 		ts.Fatalf("await: unknown state %s", args[0])
+	}
+}
+
+func awaitOutput(ctx context.Context, ts *testscript.TestScript, file, pattern string) {
+	re, err := regexp.Compile("(?m)" + pattern)
+	ts.Check(err)
+	for {
+		b, _ := os.ReadFile(ts.MkAbs(file)) // it may not be there yet
+		if re.Match(b) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			ts.Fatalf("%s never matched %q:\n%s", file, pattern, b)
+		case <-time.After(20 * time.Millisecond):
+		}
 	}
 }
 

@@ -30,7 +30,8 @@ func watched(k kmsg.Key) bool {
 	switch k {
 	case kmsg.FindCoordinator, kmsg.JoinGroup, kmsg.SyncGroup, kmsg.LeaveGroup, kmsg.OffsetCommit,
 		kmsg.OffsetDelete, kmsg.DeleteGroups, kmsg.ConsumerGroupHeartbeat,
-		kmsg.DescribeGroups, kmsg.ConsumerGroupDescribe, kmsg.ListGroups, kmsg.OffsetFetch:
+		kmsg.DescribeGroups, kmsg.ConsumerGroupDescribe, kmsg.ListGroups, kmsg.OffsetFetch,
+		kmsg.SASLHandshake:
 		return true
 	}
 	return false
@@ -139,8 +140,19 @@ func (m *mirror) response(c *conn, r *request, resp kmsg.Response) kmsg.Response
 		m.onDelete(resp.(*kmsg.DeleteGroupsResponse))
 	case *kmsg.ConsumerGroupHeartbeatRequest:
 		m.onHeartbeat(req, resp.(*kmsg.ConsumerGroupHeartbeatResponse))
+	case *kmsg.SASLHandshakeRequest:
+		if len(m.c.opts.users) == 0 {
+			return noSASL(resp.(*kmsg.SASLHandshakeResponse))
+		}
 	}
 	return m.c.denied(c, resp)
+}
+
+// noSASL answers as a listener without SASL does (KafkaApis.handleSaslHandshakeRequest);
+// kfake would name the mechanisms that it knows.
+func noSASL(resp *kmsg.SASLHandshakeResponse) kmsg.Response {
+	resp.ErrorCode, resp.SupportedMechanisms = kerr.IllegalSaslState.Code, nil
+	return resp
 }
 
 // note keeps the first error, which Cluster.Err gives to the test.
