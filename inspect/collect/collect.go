@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kgdiag/kgdiag/inspect"
 )
@@ -191,6 +193,7 @@ func (r *run) chooseListed(ctx context.Context, names []string) map[int32][]List
 	r.noteUnlisted()
 	out := map[int32][]Listed{}
 	if len(names) == 0 {
+		r.noteUnseen(ctx)
 		for _, l := range r.listed.Groups {
 			if r.sel.matches(l) {
 				out[l.Broker] = append(out[l.Broker], l)
@@ -210,7 +213,7 @@ func (r *run) chooseListed(ctx context.Context, names []string) map[int32][]List
 		default:
 			// Brokers leave out what may not be described, and without the offsets
 			// topic there is no coordinator to ask for the difference.
-			r.fail(g, need{fact: inspect.FactState, what: "state and members"}, errHidden)
+			r.fail(g, need{fact: inspect.FactState, what: "state and members", acl: "DESCRIBE on Group " + g}, errHidden)
 		}
 	}
 	return out
@@ -224,6 +227,29 @@ func (r *run) noteUnlisted() {
 	for id, err := range r.listed.Failed {
 		r.gap(need{fact: inspect.FactState, what: fmt.Sprintf("groups coordinated by broker %d", id)}.gap("", err))
 	}
+}
+
+// describeBit is DESCRIBE in a set of authorised operations (AclOperation.java).
+const describeBit = 1 << 8
+
+// noteUnseen makes a Gap of the groups that brokers leave out of their lists because
+// the principal may not DESCRIBE them. Whether there can be such groups is asked of
+// DescribeCluster (Kafka 2.8): with DESCRIBE on the cluster all are listed.
+func (r *run) noteUnseen(ctx context.Context) {
+	req := kmsg.NewPtrDescribeClusterRequest()
+	req.IncludeClusterAuthorizedOperations = true
+	ops, err := firstAnswer(ctx, r.brokers(r.m), func(ctx context.Context, b broker) (int32, error) {
+		resp, err := req.RequestWith(ctx, b)
+		if err != nil {
+			return 0, err
+		}
+		return resp.ClusterAuthorizedOperations, kerr.ErrorForCode(resp.ErrorCode)
+	})
+	if err != nil || ops == math.MinInt32 || ops&describeBit != 0 {
+		return // an old broker does not tell, which proves nothing
+	}
+	r.gap(inspect.Gap{Fact: inspect.FactState, What: "groups on which you lack DESCRIBE", Why: "brokers leave them out of their lists without a word",
+		Needs: "DESCRIBE on Cluster, or on each Group"})
 }
 
 // anyFailure is the failure of the lowest broker id.
@@ -270,7 +296,7 @@ func (r *run) fail(group string, n need, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.failed[group] = err
-	r.drafts[group] = &draft{group: inspect.Group{ID: group, Members: nil}, err: err}
+	r.drafts[group] = &draft{group: inspect.Group{ID: group, Partition: partitionOf(r.m, group), Members: nil}, err: err}
 }
 
 // describe asks every coordinator for its groups, all coordinators at once.

@@ -8,12 +8,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/kversion"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/internal/fakecluster"
@@ -386,6 +389,46 @@ func TestHiddenOffsetsTopic(t *testing.T) {
 	}
 	if slices.Contains(*f.sent.Load(), 10) {
 		t.Error("FindCoordinator was sent")
+	}
+}
+
+// Brokers of 2.8 know one group a FindCoordinator and OffsetFetch request, name no
+// types, and call a group that they do not know Dead.
+func TestOldBrokers(t *testing.T) {
+	f := newFake(t, fakecluster.Kfake(kfake.MaxVersions(kversion.V2_8_0())))
+	f.member(t, 1, fakecluster.MemberConfig{Group: "orders", ClientID: "a"})
+	f.member(t, 1, fakecluster.MemberConfig{Group: "billing", ClientID: "b"})
+	var mu sync.Mutex
+	var keys []string
+	f.Kfake().ControlKey(10, func(req kmsg.Request) (kmsg.Response, error, bool) {
+		f.Kfake().KeepControl()
+		if r := req.(*kmsg.FindCoordinatorRequest); r.Version < 4 {
+			mu.Lock()
+			keys = append(keys, r.CoordinatorKey)
+			mu.Unlock()
+		}
+		return nil, nil, false
+	})
+	c, err := f.collect(t, "orders", "billing", "ordres")
+	var missing *NotFoundError
+	var open *IncompleteError
+	if !errors.As(err, &missing) || errors.As(err, &open) || !missing.MaybeConsumer || !strings.Contains(err.Error(), "not found, or of the consumer protocol (KIP-848)") {
+		t.Errorf("error %v", err)
+	}
+	for _, id := range []string{"orders", "billing"} {
+		g := group(t, c, id)
+		if g.State != "Stable" || len(g.Members) != 1 || g.Generation == nil || g.Members[0].Session == nil || len(g.Offsets) != 6 {
+			t.Errorf("%s: %+v, gaps %v", id, g, gapsFor(c, id))
+		}
+	}
+	mu.Lock()
+	asked := slices.Compact(slices.Sorted(slices.Values(keys)))
+	mu.Unlock()
+	if !slices.Equal(asked, []string{"billing", "orders", "ordres"}) {
+		t.Errorf("FindCoordinator was asked for %q", asked)
+	}
+	if o := f.c.NewPoller("orders", "ordres").Poll(within(t, 9*time.Second)); o[0].State != "Stable" || o[1].State != "Dead" {
+		t.Errorf("poll %+v", o)
 	}
 }
 

@@ -46,6 +46,10 @@ func unsupported(err error) bool {
 	if errors.Is(err, kerr.UnsupportedVersion) {
 		return true
 	}
+	var be *BrokerError
+	if errors.As(err, &be) {
+		err = be.Err
+	}
 	s := err.Error()
 	return strings.Contains(s, "broker is too old") || strings.Contains(s, "request key is unknown")
 }
@@ -70,7 +74,9 @@ func explain(err error, n need) (why, needs string) {
 	var ke *kerr.Error
 	switch {
 	case denied(err):
-		return "not authorised: " + kafkaError(err), n.acl
+		return "not authorised (" + codeName(err) + ")", n.acl
+	case errors.Is(err, errHidden):
+		return err.Error(), n.acl
 	case unsupported(err):
 		needs = ""
 		if n.version != "" {
@@ -112,6 +118,15 @@ func denied(err error) bool {
 func transient(err error) bool {
 	return errors.Is(err, kerr.NotCoordinator) || errors.Is(err, kerr.CoordinatorNotAvailable) ||
 		errors.Is(err, kerr.CoordinatorLoadInProgress)
+}
+
+// codeName is Kafka's name for the code of err.
+func codeName(err error) string {
+	var ke *kerr.Error
+	if errors.As(err, &ke) {
+		return ke.Message
+	}
+	return err.Error()
 }
 
 // kafkaError is the broker's own message where it sent one, else Kafka's name and
