@@ -102,16 +102,21 @@ def confluent(o, commands, pace):
             conf[key] = value
     consumer = Consumer(conf)
 
+    held = set()  # a cooperative or KIP-848 assignment names only what is new
+
     def assigned(c, partitions):
-        say("assigned", partitions=names(partitions), added=names(partitions), member=c.memberid())
+        held.update(names(partitions))
+        say("assigned", partitions=sorted(held), added=names(partitions), member=c.memberid())
+
+    def gone(event):
+        def callback(_, partitions):
+            held.difference_update(names(partitions))
+            say(event, partitions=names(partitions))
+
+        return callback
 
     def subscribe(topics):
-        consumer.subscribe(
-            topics,
-            on_assign=assigned,
-            on_revoke=lambda _, p: say("revoked", partitions=names(p)),
-            on_lost=lambda _, p: say("lost", partitions=names(p)),
-        )
+        consumer.subscribe(topics, on_assign=assigned, on_revoke=gone("revoked"), on_lost=gone("lost"))
 
     subscribe(o.topics.split(","))
     while not commands.closing.is_set():
