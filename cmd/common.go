@@ -188,7 +188,11 @@ func (a *app) clockZone(t time.Time) string { return t.In(a.zone()).Format("15:0
 func (a *app) clusterLine(c inspect.Cluster, more string) render.Line {
 	name := c.Context
 	if name == "" {
-		name = c.Bootstrap
+		// One address names the cluster well enough; -o json has them all.
+		var more bool
+		if name, _, more = strings.Cut(c.Bootstrap, ","); more {
+			name += ",…"
+		}
 	}
 	id := c.ID
 	if len(id) > 6 {

@@ -50,7 +50,7 @@ var (
 // the record, which the fixed clock of the test does not share.
 func steady(s string) string {
 	s = ephemeralPort.ReplaceAllString(s, "ADDR")
-	s = strings.ReplaceAll(s, "ADDR,ADDR,ADDR", "ADDRS")
+	s = strings.ReplaceAll(s, "ADDR,… (", "ADDRS (")
 	s = brokerAt.ReplaceAllString(s, "N (ADDR)")
 	s = regexp.MustCompile(`\d{4}-\d\d-\d\d (\d\d)`).ReplaceAllString(s, "$1")
 	s = regexp.MustCompile(`work:\d,\d`).ReplaceAllString(s, "work:P")
