@@ -23,6 +23,7 @@ var allowed = map[string][]string{
 	"inspect/family":                {"inspect"},
 	"inspect/collect":               {"inspect", "locate", "inspect/offsetlog", "inspect/family"},
 	"inspect/offsetlog":             {"inspect"},
+	"inspect/access":                {"inspect", "locate"},
 	"inspect/timeline":              {"inspect", "inspect/family"},
 	"inspect/watch":                 {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/timeline", "inspect/family"},
 	"inspect/clientconf":            {"inspect", "inspect/clientconf/properties"},

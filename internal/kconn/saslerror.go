@@ -17,15 +17,23 @@ func (d *dialer) saslError(ctx context.Context, e *Error, err error) bool {
 		e.Kind, e.msg = KindSASLUnexpected, "this listener asks for no user, and "+d.c.Mechanism+" is set"
 		e.hint = "-X security.protocol=" + strings.Replace(strings.TrimPrefix(d.c.Protocol, "SASL_"), "SASL_", "", 1)
 	case errors.Is(err, kerr.SaslAuthenticationFailed):
-		detail := ""
-		if i := strings.Index(err.Error(), ": "); i >= 0 {
-			detail = strings.TrimSpace(err.Error()[i+2:])
-		}
-		e.Kind, e.msg, e.hint = d.refused(detail)
+		e.Kind, e.msg, e.hint = d.refused(brokerMessage(err))
 	default:
 		return false
 	}
 	return true
+}
+
+// brokerMessage is what the broker said, without the name and the description of
+// the error code that the client puts before it.
+func brokerMessage(err error) string {
+	text := err.Error()
+	for _, prefix := range []string{kerr.SaslAuthenticationFailed.Error(), kerr.SaslAuthenticationFailed.Message, kerr.SaslAuthenticationFailed.Description} {
+		if i := strings.Index(text, prefix); i >= 0 {
+			text = text[i+len(prefix):]
+		}
+	}
+	return strings.TrimSpace(strings.TrimLeft(text, ":. "))
 }
 
 func (d *dialer) mechanismMissing(e *Error, l listener) {

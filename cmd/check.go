@@ -1,0 +1,117 @@
+package cmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kgdiag/kgdiag/inspect/access"
+	"github.com/kgdiag/kgdiag/internal/kconn"
+)
+
+var _ = command(80, newCheckCmd)
+
+// checkOptions are the flags of check.
+type checkOptions struct {
+	*app
+	contexts bool
+}
+
+func newCheckCmd(a *app) *cobra.Command {
+	o := &checkOptions{app: a}
+	c := &cobra.Command{
+		Use:   "check",
+		Short: "can I connect, what may I read, which commands will work",
+		Long: `check resolves, connects to every broker, authenticates, and asks for each thing that
+kgdiag reads. It says which commands work fully, partly or not with these permissions,
+and prints the kafka-acls commands for the rest. It changes nothing and reads one byte.`,
+		Example: `  kgdiag check --command-config client.properties
+  kgdiag check --context prod -o json
+  kgdiag check --contexts                      which clusters are configured, here and for other tools`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return o.run(c.Context()) },
+	}
+	c.Flags().BoolVar(&o.contexts, "contexts", false, "list the named clusters, without connecting")
+	return c
+}
+
+// checked is what check has found, up to the point where it could go no further.
+type checked struct {
+	conn    kconn.Config
+	seeds   []kconn.Broker
+	brokers []kconn.Broker
+	access  *access.Report
+	failed  error // what ended the check; nil where all could be asked
+}
+
+func (o *checkOptions) run(ctx context.Context) error {
+	if o.contexts {
+		return o.listContexts()
+	}
+	conn, err := o.resolve()
+	if err != nil {
+		return err
+	}
+	limit := conn.Timeout()
+	ctx, cancel := context.WithTimeout(ctx, 2*limit)
+	defer cancel()
+	c := check(ctx, conn)
+	if errors.Is(c.failed, context.Canceled) {
+		return c.failed
+	}
+	if err := o.show(o.checkView(c)); err != nil {
+		return err
+	}
+	return o.verdict(c)
+}
+
+// check goes as far as it gets.
+func check(ctx context.Context, conn kconn.Config) *checked {
+	c := &checked{conn: conn}
+	c.seeds = conn.Reach(ctx, nil)
+	cl, err := conn.Dial(ctx)
+	if err != nil {
+		c.failed = err
+		return c
+	}
+	defer cl.Close()
+	c.brokers = conn.Reach(ctx, cl)
+	c.access, c.failed = access.Survey(ctx, cl)
+	return c
+}
+
+// verdict is 0 where kgdiag can work here, and 3 where it could not connect, or no
+// broker or command is left; --strict takes everything that is missing for a failure.
+func (o *checkOptions) verdict(c *checked) error {
+	if c.failed != nil {
+		return &problem{code: exitIncomplete, err: c.failed, quiet: true} // the result has said it, with the hint
+	}
+	unreached, partly, works := 0, 0, 0
+	for _, b := range c.brokers {
+		if b.Err != nil {
+			unreached++
+		}
+	}
+	for _, cmd := range c.access.Commands() {
+		switch cmd.Works {
+		case access.Not:
+			partly++
+		case access.Partly:
+			partly++
+			works++
+		default:
+			works++
+		}
+	}
+	switch {
+	case works == 0:
+		return incomplete(errors.New("connected, but no command works with these permissions"), "the kafka-acls commands above give them")
+	case o.flags.strict && unreached > 0:
+		return incomplete(fmt.Errorf("--strict: %d of %s not reached", unreached, plural(len(c.brokers), "broker")), "")
+	case o.flags.strict && partly > 0:
+		return incomplete(fmt.Errorf("--strict: %s not fully working", plural(partly, "command")), "")
+	}
+	return nil
+}

@@ -1,0 +1,294 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// State is whether something may be read.
+type State string
+
+// The states of a Right.
+const (
+	Yes     State = "yes"
+	No      State = "no"      // the broker refused it
+	Absent  State = "absent"  // there is nothing to read: the broker is too old, or the thing does not exist
+	Unknown State = "unknown" // it could not be tried
+)
+
+// ID names a Right.
+type ID string
+
+// The rights that kgdiag can use.
+const (
+	Cluster       ID = "cluster"        // DESCRIBE Cluster: every group, not only permitted ones, is listed
+	OffsetsTopic  ID = "offsets_topic"  // DESCRIBE of __consumer_offsets: where groups live
+	OffsetsRead   ID = "offsets_read"   // READ of __consumer_offsets: history, generations, timeouts
+	Groups        ID = "groups"         // DESCRIBE of groups
+	Topics        ID = "topics"         // DESCRIBE of the subscribed topics: lag
+	BrokerConfigs ID = "broker_configs" // DESCRIBE_CONFIGS Cluster: the bounds of timeouts
+	GroupConfigs  ID = "group_configs"  // DESCRIBE_CONFIGS of groups: timeouts of KIP-848 groups (Kafka 4.0)
+)
+
+// Right is one thing that kgdiag reads, and whether it may.
+type Right struct {
+	ID        ID     `json:"id"`
+	What      string `json:"what"` // in a reader's words
+	State     State  `json:"state"`
+	Detail    string `json:"detail"`    // what was found, or why not
+	Operation string `json:"operation"` // Describe, Read, DescribeConfigs
+	Resource  string `json:"resource"`  // cluster, topic, group
+	Name      string `json:"name"`      // of the resource; "*" for all; "" for the cluster
+}
+
+// Report is what a survey has found.
+type Report struct {
+	ClusterID  string
+	Brokers    int
+	Controller int32
+	GroupCount int // groups listed, on the brokers that answered
+	Listed     int // brokers that answered ListGroups
+	Rights     []Right
+	Platform   Platform
+}
+
+// Right returns the right with this id.
+func (r *Report) Right(id ID) Right {
+	for _, x := range r.Rights {
+		if x.ID == id {
+			return x
+		}
+	}
+	return Right{ID: id, State: Unknown}
+}
+
+const offsetsTopic = "__consumer_offsets"
+
+// sampleGroups is how many groups are described to see whether groups may be.
+const sampleGroups = 5
+
+// surveyor collects the answers.
+type surveyor struct {
+	cl     *kgo.Client
+	report *Report
+
+	brokers    []int32
+	partitions int32            // of __consumer_offsets, 0 where it is not shown
+	groups     map[string]group // listed
+}
+
+type group struct{ kind, protocol string }
+
+// Survey asks for each thing that kgdiag reads. The error is that of the first
+// Metadata, without which nothing can be told.
+func Survey(ctx context.Context, cl *kgo.Client) (*Report, error) {
+	s := &surveyor{cl: cl, report: &Report{Controller: -1}, groups: make(map[string]group)}
+	if err := s.metadata(ctx); err != nil {
+		return nil, err
+	}
+	s.clusterRights(ctx)
+	s.listGroups(ctx)
+	s.readOffsets(ctx)
+	s.describeGroups(ctx)
+	s.brokerConfigs(ctx)
+	s.groupConfigs(ctx)
+	return s.report, nil
+}
+
+func (s *surveyor) add(r Right) { s.report.Rights = append(s.report.Rights, r) }
+
+// metadata looks for brokers and for __consumer_offsets, creating nothing.
+func (s *surveyor) metadata(ctx context.Context) error {
+	req := kmsg.NewPtrMetadataRequest()
+	t := kmsg.NewMetadataRequestTopic()
+	t.Topic = kmsg.StringPtr(offsetsTopic)
+	req.Topics = append(req.Topics, t)
+	resp, err := req.RequestWith(ctx, s.cl)
+	if err != nil {
+		return err
+	}
+	if resp.ClusterID != nil {
+		s.report.ClusterID = *resp.ClusterID
+	}
+	s.report.Controller = resp.ControllerID
+	var hosts []string
+	for _, b := range resp.Brokers {
+		s.brokers = append(s.brokers, b.NodeID)
+		hosts = append(hosts, b.Host)
+	}
+	slices.Sort(s.brokers)
+	s.report.Brokers = len(s.brokers)
+	s.report.Platform = platformOf(s.report.ClusterID, hosts)
+	r := Right{ID: OffsetsTopic, What: "placement of " + offsetsTopic, Operation: "Describe", Resource: "topic", Name: offsetsTopic, State: Unknown}
+	for _, t := range resp.Topics {
+		switch err := kerr.ErrorForCode(t.ErrorCode); {
+		case err == nil:
+			s.partitions = int32(len(t.Partitions))
+			r.State, r.Detail = Yes, fmt.Sprintf("%d partitions", s.partitions)
+		case errors.Is(err, kerr.UnknownTopicOrPartition):
+			r.State, r.Detail = Absent, "the topic does not exist yet: no group has ever committed or joined here"
+		default:
+			r.fail(err)
+		}
+	}
+	s.add(r)
+	return nil
+}
+
+// fail fills a right from an error.
+func (r *Right) fail(err error) {
+	switch {
+	case errors.Is(err, kerr.TopicAuthorizationFailed), errors.Is(err, kerr.GroupAuthorizationFailed), errors.Is(err, kerr.ClusterAuthorizationFailed):
+		r.State, r.Detail = No, "denied"
+	case errors.Is(err, kerr.UnsupportedVersion), errors.Is(err, kerr.InvalidRequest), isTooOld(err):
+		r.State, r.Detail = Absent, "the broker does not know the request"
+	default:
+		r.State, r.Detail = Unknown, err.Error()
+	}
+}
+
+// isTooOld is the client's refusal to send what the broker has said not to know;
+// franz-go keeps that error to itself.
+func isTooOld(err error) bool {
+	return err != nil && len(err.Error()) > 20 && err.Error()[:20] == "broker is too old; t"
+}
+
+// aclDescribe is the bit of DESCRIBE in authorized operations (AclOperation 8, KIP-430).
+const aclDescribe = 1 << 8
+
+func (s *surveyor) clusterRights(ctx context.Context) {
+	r := Right{ID: Cluster, What: "list of all groups", Operation: "Describe", Resource: "cluster", State: Unknown}
+	req := kmsg.NewPtrDescribeClusterRequest()
+	req.IncludeClusterAuthorizedOperations = true
+	resp, err := req.RequestWith(ctx, s.cl)
+	if err == nil {
+		err = kerr.ErrorForCode(resp.ErrorCode)
+	}
+	switch {
+	case err != nil:
+		r.fail(err)
+		if r.State == Absent { // before 2.8
+			r.State, r.Detail = Unknown, "brokers before 2.8 do not tell"
+		}
+	case resp.ClusterAuthorizedOperations == -1<<31:
+		r.State, r.Detail = Yes, "the broker has no ACLs"
+	case resp.ClusterAuthorizedOperations&aclDescribe != 0:
+		r.State = Yes
+	default:
+		r.State, r.Detail = No, "only permitted groups are listed, the others do not show up at all"
+	}
+	s.add(r)
+}
+
+// listGroups asks every broker, and fills the detail of the cluster right.
+func (s *surveyor) listGroups(ctx context.Context) {
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	slots := make(chan struct{}, 16)
+	for _, id := range s.brokers {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			resp, err := kmsg.NewPtrListGroupsRequest().RequestWith(ctx, s.cl.Broker(int(id)))
+			if err != nil || resp.ErrorCode != 0 {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			s.report.Listed++
+			for _, g := range resp.Groups {
+				s.groups[g.Group] = group{kind: g.GroupType, protocol: g.ProtocolType}
+			}
+		}()
+	}
+	wg.Wait()
+	s.report.GroupCount = len(s.groups)
+	for i := range s.report.Rights {
+		r := &s.report.Rights[i]
+		if r.ID != Cluster {
+			continue
+		}
+		seen := fmt.Sprintf("%d groups listed, %d of %d brokers answered", len(s.groups), s.report.Listed, len(s.brokers))
+		if r.Detail != "" {
+			seen += "; " + r.Detail
+		}
+		r.Detail = seen
+	}
+}
+
+// readOffsets fetches a byte of a partition of __consumer_offsets.
+func (s *surveyor) readOffsets(ctx context.Context) {
+	r := Right{ID: OffsetsRead, What: "records of " + offsetsTopic, Operation: "Read", Resource: "topic", Name: offsetsTopic, State: Unknown}
+	defer func() { s.add(r) }()
+	placement := s.report.Right(OffsetsTopic)
+	switch placement.State {
+	case Absent:
+		r.State, r.Detail = Unknown, "not there yet, so it cannot be tried"
+		return
+	case No:
+		r.State, r.Detail = No, "denied with DESCRIBE"
+		return
+	case Unknown:
+		r.Detail = placement.Detail
+		return
+	}
+	req := kmsg.NewPtrMetadataRequest()
+	t := kmsg.NewMetadataRequestTopic()
+	t.Topic = kmsg.StringPtr(offsetsTopic)
+	req.Topics = append(req.Topics, t)
+	meta, err := req.RequestWith(ctx, s.cl)
+	if err != nil || len(meta.Topics) != 1 {
+		r.Detail = "no metadata"
+		return
+	}
+	for _, p := range meta.Topics[0].Partitions {
+		if p.Leader < 0 {
+			continue
+		}
+		if err := s.fetch(ctx, p.Leader, p.Partition, meta.Topics[0].TopicID); err != nil {
+			r.fail(err)
+			return
+		}
+		r.State = Yes
+		return
+	}
+	r.Detail = "no partition has a leader"
+}
+
+func (s *surveyor) fetch(ctx context.Context, leader, partition int32, id [16]byte) error {
+	req := kmsg.NewPtrFetchRequest()
+	req.ReplicaID, req.MaxWaitMillis, req.MinBytes, req.MaxBytes = -1, 0, 0, 1
+	req.SessionEpoch = -1
+	t := kmsg.NewFetchRequestTopic()
+	t.Topic, t.TopicID = offsetsTopic, id
+	p := kmsg.NewFetchRequestTopicPartition()
+	p.Partition, p.PartitionMaxBytes = partition, 1
+	t.Partitions = append(t.Partitions, p)
+	req.Topics = append(req.Topics, t)
+	resp, err := req.RequestWith(ctx, s.cl.Broker(int(leader)))
+	if err != nil {
+		return err
+	}
+	if resp.ErrorCode != 0 {
+		return kerr.ErrorForCode(resp.ErrorCode)
+	}
+	for _, t := range resp.Topics {
+		for _, p := range t.Partitions {
+			// Offset 0 is compacted away in most clusters: then the broker has looked
+			// at the permission already.
+			if err := kerr.ErrorForCode(p.ErrorCode); err != nil && !errors.Is(err, kerr.OffsetOutOfRange) {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,212 @@
+package access
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// probeGroup is asked for where no group is listed. Describing it creates nothing:
+// the offsets topic is there, and no request of a member is sent.
+const probeGroup = "kgdiag-check"
+
+// sample picks some groups of each kind.
+func (s *surveyor) sample() []string {
+	byKind := make(map[string][]string)
+	for _, id := range slices.Sorted(maps.Keys(s.groups)) {
+		k := s.groups[id].kind
+		if len(byKind[k]) < sampleGroups {
+			byKind[k] = append(byKind[k], id)
+		}
+	}
+	var out []string
+	for _, k := range slices.Sorted(maps.Keys(byKind)) {
+		out = append(out, byKind[k]...)
+	}
+	return out
+}
+
+// describeGroups describes a sample, and reads its offsets to see whether the
+// topics may be described.
+func (s *surveyor) describeGroups(ctx context.Context) {
+	g := Right{ID: Groups, What: "groups and their members", Operation: "Describe", Resource: "group", Name: "*", State: Unknown}
+	t := Right{ID: Topics, What: "topics of the groups", Operation: "Describe", Resource: "topic", Name: "*", State: Unknown}
+	defer func() { s.add(g); s.add(t) }()
+	if s.partitions == 0 {
+		g.Detail = "not tried: it is routed by coordinator, and " + offsetsTopic + " does not show"
+		if s.report.Right(OffsetsTopic).State == Absent {
+			g.State, g.Detail = Absent, "no group has ever been here"
+		}
+		t.Detail = g.Detail
+		return
+	}
+	ids := s.sample()
+	if len(ids) == 0 {
+		g.fromProbe(s.describe(ctx, probeGroup, "classic"))
+		t.Detail = "no group to tell by"
+		return
+	}
+	var denied, seen int
+	var other error
+	for _, id := range ids {
+		err := s.describe(ctx, id, s.groups[id].kind)
+		switch {
+		case err == nil, errors.Is(err, kerr.GroupIDNotFound):
+			seen++
+		case errors.Is(err, kerr.GroupAuthorizationFailed):
+			denied++
+		case errors.Is(err, kerr.TopicAuthorizationFailed): // a KIP-848 group with a topic that may not be described
+			seen++
+			t.State, t.Detail = No, "denied for a topic of "+id
+		default:
+			other = err
+		}
+	}
+	switch {
+	case denied == 0 && seen > 0:
+		g.State, g.Detail = Yes, fmt.Sprintf("%d of %d tried", seen, len(ids))
+	case denied > 0:
+		g.State, g.Detail = No, fmt.Sprintf("denied for %d of %d tried", denied, len(ids))
+	default:
+		g.fail(other)
+	}
+	if t.State == Unknown {
+		s.topics(ctx, &t)
+	}
+}
+
+// fromProbe reads the answer about a group that does not exist.
+func (r *Right) fromProbe(err error) {
+	switch {
+	case err == nil, errors.Is(err, kerr.GroupIDNotFound):
+		r.State, r.Detail = Yes, "no group is listed; a made-up id may be described"
+	default:
+		r.fail(err)
+	}
+}
+
+// describe asks the group's coordinator about it, in the way of its kind.
+func (s *surveyor) describe(ctx context.Context, id, kind string) error {
+	switch kind {
+	case "consumer":
+		req := kmsg.NewPtrConsumerGroupDescribeRequest()
+		req.Groups = []string{id}
+		resp, err := req.RequestWith(ctx, s.cl)
+		if err != nil || len(resp.Groups) == 0 {
+			return err
+		}
+		return kerr.ErrorForCode(resp.Groups[0].ErrorCode)
+	case "share":
+		req := kmsg.NewPtrShareGroupDescribeRequest()
+		req.GroupIDs = []string{id}
+		resp, err := req.RequestWith(ctx, s.cl)
+		if err != nil || len(resp.Groups) == 0 {
+			return err
+		}
+		return kerr.ErrorForCode(resp.Groups[0].ErrorCode)
+	case "streams":
+		req := kmsg.NewPtrStreamsGroupDescribeRequest()
+		req.Groups = []string{id}
+		resp, err := req.RequestWith(ctx, s.cl)
+		if err != nil || len(resp.Groups) == 0 {
+			return err
+		}
+		return kerr.ErrorForCode(resp.Groups[0].ErrorCode)
+	}
+	req := kmsg.NewPtrDescribeGroupsRequest()
+	req.Groups = []string{id}
+	resp, err := req.RequestWith(ctx, s.cl)
+	if err != nil || len(resp.Groups) == 0 {
+		return err
+	}
+	return kerr.ErrorForCode(resp.Groups[0].ErrorCode)
+}
+
+// topics counts the topics that Metadata shows besides the internal ones. A topic
+// that may not be described does not show up, so that none at all is all that can
+// be told apart.
+func (s *surveyor) topics(ctx context.Context, t *Right) {
+	req := kmsg.NewPtrMetadataRequest()
+	req.Topics = nil // all
+	resp, err := req.RequestWith(ctx, s.cl)
+	if err != nil {
+		t.fail(err)
+		return
+	}
+	n := 0
+	for _, topic := range resp.Topics {
+		if topic.ErrorCode == 0 && !topic.IsInternal {
+			n++
+		}
+	}
+	if n > 0 {
+		t.State, t.Detail = Yes, fmt.Sprintf("%d topics show; one that may not be described does not show up at all", n)
+		return
+	}
+	t.State, t.Detail = Unknown, "no topic shows"
+	if len(s.groups) > 0 {
+		t.State = No
+	}
+}
+
+// brokerConfigs asks one broker for the bound that joining groups meet.
+func (s *surveyor) brokerConfigs(ctx context.Context) {
+	r := Right{ID: BrokerConfigs, What: "settings of brokers", Operation: "DescribeConfigs", Resource: "cluster", State: Unknown}
+	if len(s.brokers) > 0 {
+		r.fromConfigs(s.configs(ctx, s.brokers[0], kmsg.ConfigResourceTypeBroker, strconv.Itoa(int(s.brokers[0]))))
+	}
+	s.add(r)
+}
+
+// groupConfigs asks for the settings of one group; any broker can answer.
+func (s *surveyor) groupConfigs(ctx context.Context) {
+	r := Right{ID: GroupConfigs, What: "settings of groups", Operation: "DescribeConfigs", Resource: "group", Name: "*", State: Unknown}
+	id := probeGroup
+	if ids := s.sample(); len(ids) > 0 {
+		id = ids[0]
+	}
+	if len(s.brokers) > 0 {
+		r.fromConfigs(s.configs(ctx, s.brokers[0], kmsg.ConfigResourceTypeGroupConfig, id))
+	}
+	if r.State == Absent {
+		r.Detail = "before Kafka 4.0 groups have none"
+	}
+	s.add(r)
+}
+
+func (r *Right) fromConfigs(err error) {
+	if err == nil {
+		r.State = Yes
+		return
+	}
+	r.fail(err)
+}
+
+func (s *surveyor) configs(ctx context.Context, broker int32, kind kmsg.ConfigResourceType, name string) error {
+	req := kmsg.NewPtrDescribeConfigsRequest()
+	res := kmsg.NewDescribeConfigsRequestResource()
+	res.ResourceType, res.ResourceName = kind, name
+	res.ConfigNames = []string{}
+	if kind == kmsg.ConfigResourceTypeBroker {
+		res.ConfigNames = []string{"group.min.session.timeout.ms"}
+	} else {
+		res.ConfigNames = nil
+	}
+	req.Resources = append(req.Resources, res)
+	resp, err := req.RequestWith(ctx, s.cl.Broker(int(broker)))
+	if err != nil {
+		return err
+	}
+	for _, r := range resp.Resources {
+		if err := kerr.ErrorForCode(r.ErrorCode); err != nil {
+			return err
+		}
+	}
+	return nil
+}
