@@ -21,8 +21,9 @@ type contexts struct {
 // namedContext is one cluster with its settings, in the order of the file.
 type namedContext struct {
 	name     string
-	origin   string // "config.yaml", "kaf", …
+	origin   string // the file
 	settings []setting
+	unusable string // why it cannot be used; "" where nothing is known against it
 }
 
 // The keys of a context that are kgdiag's flags rather than Kafka's keys.
@@ -53,12 +54,20 @@ func (c contexts) names() []string {
 func (c contexts) find(name, by string) (namedContext, error) {
 	for _, n := range c.list {
 		if n.name == name {
+			if n.unusable != "" {
+				return n, usagef("", "%s: context %q of %s: %s", by, name, n.origin, n.unusable)
+			}
 			return n, nil
 		}
 	}
 	hint := "kgdiag check --contexts lists those that there are"
 	if names := c.names(); len(names) > 0 {
 		hint = "there are: " + strings.Join(names, ", ")
+		for _, n := range names {
+			if strings.HasSuffix(n, "/"+name) {
+				hint = "--context " + n
+			}
+		}
 	} else if c.path != "" {
 		hint = "contexts are kept in " + c.path
 	}
@@ -125,7 +134,7 @@ func (c *contexts) parse(b []byte) error {
 			return nil
 		case "contexts":
 			return pairs(v, func(name, body *yaml.Node) error {
-				n := namedContext{name: name.Value, origin: filepath.Base(c.path)}
+				n := namedContext{name: name.Value, origin: c.path}
 				err := pairs(body, func(k, v *yaml.Node) error {
 					value, err := scalar(k, v)
 					n.settings = append(n.settings, setting{key: k.Value, value: value, origin: fmt.Sprintf("%s:%d", c.path, k.Line)})

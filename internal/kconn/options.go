@@ -144,6 +144,9 @@ func (r *resolver) chooseCluster(c *Config) error {
 		return err
 	}
 	flagContext, envContext := r.opt.Context, r.getenv("KGDIAG_CONTEXT")
+	if flagContext != "" || envContext != "" {
+		r.loadNeighbours(&contexts) // never by default: only a name picks one of theirs
+	}
 	fileFlag, fileEnv := r.opt.CommandConfig, r.getenv("KGDIAG_COMMAND_CONFIG")
 
 	// -X and the file are read first: both can name a cluster. A file that only the
@@ -281,6 +284,7 @@ func (r *resolver) noCluster(contexts contexts, fileFlag, fileEnv string) error 
 	if f := firstOf(fileFlag, fileEnv); f != "" {
 		return none("add bootstrap.servers=HOST:PORT to it, or -b HOST:PORT", "no cluster named: %s has no bootstrap.servers", f)
 	}
+	r.loadNeighbours(&contexts)
 	if names := contexts.names(); len(names) > 0 {
 		hint += "\n--context " + strings.Join(names, ", --context ")
 	}
