@@ -140,7 +140,7 @@ func TestBrokenContexts(t *testing.T) {
 		"contexts: [a]":                            "line 1: key: value lines are expected",
 		"context:\n  a: {}\n":                      "line 1: context: current-context and contexts are known",
 		"contexts:\n  a:\n    b: {c: d}\n":         "line 3: b: a value is expected",
-		"\tx":                                      "line 1",
+		"\tx":                                      "cannot start any token",
 		"contexts:\n  a:\n    - x\n":               "line 3: key: value lines are expected",
 		"current-context: b\ncontexts:\n  a: {}\n": `no context "b"`,
 	} {
