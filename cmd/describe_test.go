@@ -3,10 +3,14 @@ package cmd
 import (
 	"context"
 	"encoding/json"
+	"os"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/internal/fakecluster"
@@ -208,5 +212,60 @@ func TestDescribeNeutralisesIDs(t *testing.T) {
 		if strings.ContainsAny(out.String(), "\x1b\x07") || strings.Contains(out.String(), "de\nrs") || strings.Contains(out.String(), "or\tde") {
 			t.Errorf("%s: %q", format, out)
 		}
+	}
+}
+
+// Ctrl-C while brokers hang ends at once, with a clear line and 3.
+func TestDescribeInterrupted(t *testing.T) {
+	fc := describeCluster(t, fakecluster.Brokers(1))
+	joined(t, fc, 1, fakecluster.MemberConfig{Group: "orders"})
+	a, out, stderr := testApp()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	a.cancelled = func() os.Signal {
+		if ctx.Err() != nil {
+			return os.Interrupt
+		}
+		return nil
+	}
+	var silenced sync.Once
+	fc.Kfake().ControlKey(15, func(kmsg.Request) (kmsg.Response, error, bool) { // DescribeGroups
+		fc.Kfake().KeepControl()
+		silenced.Do(func() {
+			if _, err := fc.Silence(0); err != nil {
+				t.Error(err)
+			}
+			cancel(&signalError{os.Interrupt})
+		})
+		return nil, nil, false
+	})
+	start := time.Now()
+	code := a.run(ctx, []string{"-b", fc.Bootstrap(), "describe", "orders"})
+	if code != exitIncomplete || stderr.String() != "kgdiag: interrupted\n" || out.Len() > 0 {
+		t.Errorf("exit %d\nstdout %s\nstderr %s", code, out, stderr)
+	}
+	if took := time.Since(start); took > 3*time.Second {
+		t.Errorf("took %s", took)
+	}
+}
+
+// A coordinator that does not answer is "could not complete", and says which.
+func TestDescribeSilentCoordinator(t *testing.T) {
+	fc := describeCluster(t, fakecluster.Brokers(1))
+	joined(t, fc, 1, fakecluster.MemberConfig{Group: "orders"})
+	var silenced sync.Once
+	fc.Kfake().ControlKey(15, func(kmsg.Request) (kmsg.Response, error, bool) {
+		fc.Kfake().KeepControl()
+		silenced.Do(func() {
+			if _, err := fc.Silence(0); err != nil {
+				t.Error(err)
+			}
+		})
+		return nil, nil, false
+	})
+	a, out, stderr := testApp()
+	code := runArgs(a, "-b", fc.Bootstrap(), "--timeout", "3s", "describe", "orders")
+	if code != exitIncomplete || !strings.Contains(stderr.String(), "did not answer within 500ms") || !strings.Contains(out.String(), "orders  state unknown") {
+		t.Errorf("exit %d\nstdout %s\nstderr %s", code, out, stderr)
 	}
 }
