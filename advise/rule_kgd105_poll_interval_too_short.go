@@ -56,7 +56,11 @@ func (s *Subject) pollFix(poll Value, need Need) *Fix {
 	to := inspect.PollIntervalFor(need.D, s.DefaultOf(keyPoll), poll.D)
 	if to <= mostAdvised {
 		x.Set = map[string]string{keyPoll: ms(to)}
-		x.Notes[keyPoll] = fmt.Sprintf("%s x 1.25 = %s, rounded up", span(need.D.Truncate(100*time.Millisecond)), span(wide.Truncate(100*time.Millisecond)))
+		why := "rounded up"
+		if to > inspect.RoundUp(wide) {
+			why = "and never below the client's default"
+		}
+		x.Notes[keyPoll] = fmt.Sprintf("%s x 1.25 = %s, %s", span(need.D.Truncate(100*time.Millisecond)), span(wide.Truncate(100*time.Millisecond)), why)
 		x.Price = fmt.Sprintf("a consumer that hangs is noticed after %s instead of %s", span(to), span(poll.D))
 	} else {
 		x.Summary = "Process in another thread and pause the partitions meanwhile; no interval is long enough for " + span(need.D) + "."

@@ -2,15 +2,72 @@ package cmd
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/collect"
 )
 
-// live reads the groups from the cluster, if one is to be asked; a nil case without
-// an error says that none is.
-func (o *adviseOptions) live(_ context.Context, groups []string, _ []inspect.ClientConfig) (*inspect.Case, error) {
-	if len(groups) > 0 || o.any() {
-		return nil, usage("advise on live groups needs a connection", "")
+// live reads the groups from the cluster, if one is to be asked: a group is named or
+// filtered, or a cluster stands on the command line. A nil case without an error
+// says that none is. The groups of configuration files are read too, where they
+// exist; that one does not is no error, for it may be about to be deployed.
+func (o *adviseOptions) live(ctx context.Context, groups []string, configs []inspect.ClientConfig) (*inspect.Case, error) {
+	named := len(groups) > 0 || o.any()
+	if !named && !o.clusterOnCommandLine() {
+		return nil, nil
 	}
-	return nil, nil
+	sel, err := o.choose(o.app, nil)
+	if err != nil {
+		return nil, err
+	}
+	sel.Groups = slices.Clone(groups)
+	for _, c := range configs {
+		if c.Group != "" && !sel.All && checkIDs([]string{c.Group}) == nil && !slices.Contains(sel.Groups, c.Group) {
+			sel.Groups = append(sel.Groups, c.Group)
+		}
+	}
+	since, err := o.parseMoment("--since", o.since)
+	if err != nil {
+		return nil, err
+	}
+	s, err := o.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	limited, cancel := context.WithTimeout(ctx, s.conn.Timeout())
+	defer cancel()
+	c, err := s.collector.Collect(limited, sel, collect.Everything())
+	if c != nil {
+		s.readPast(limited, c, since)
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if c == nil {
+		return nil, err
+	}
+	return c, groupsError(o.onlyNamed(err, groups))
+}
+
+// onlyNamed drops from an error what is not said of a group that the user named.
+func (o *adviseOptions) onlyNamed(err error, groups []string) error {
+	var missing *collect.NotFoundError
+	var open *collect.IncompleteError
+	if err == nil || errors.As(err, &open) || !errors.As(err, &missing) {
+		return err
+	}
+	left := *missing
+	left.Groups = slices.DeleteFunc(slices.Clone(missing.Groups), func(g string) bool { return !slices.Contains(groups, g) })
+	if len(left.Groups) == 0 {
+		return nil
+	}
+	return &left
+}
+
+// clusterOnCommandLine reports whether the command line names a cluster.
+func (a *app) clusterOnCommandLine() bool {
+	return len(a.flags.bootstrap) > 0 || a.flags.commandConfig != "" || a.flags.context != ""
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 )
 
 // Options are what the demo needs from its caller.
@@ -18,6 +19,8 @@ type Options struct {
 	Program string
 	// Emphasis marks headings; nil leaves them plain.
 	Emphasis func(string) string
+
+	warmUp time.Duration // tests do not wait for the usual one
 }
 
 // step is one command of the tour.
@@ -26,6 +29,7 @@ type step struct {
 	args []string // without -b
 	ok   []int    // exit codes besides 0 that the story expects
 	then string   // what to see in the output
+	bad  bool     // wait until the consumers misbehave
 }
 
 // tour is the story from the alert to the setting.
@@ -44,6 +48,7 @@ func tour() []step {
 		{
 			why:  "And while it runs? Ten seconds, live.",
 			args: []string{"watch", stalls, flaps, "--for", "10s"},
+			bad:  true,
 			then: "consumer-orders-3 works 8s on a batch and leaves after 5s; consumer-payments-2 stands still for 8s and its session of 6s expires; billing is not watched, it is calm",
 		},
 		{
@@ -74,7 +79,7 @@ func Tour(ctx context.Context, o Options) error {
 	if err := say("the slow one imitates Java's watchdog: it leaves when it has not polled in time, and rejoins at its next poll.\n"); err != nil {
 		return err
 	}
-	w, err := start(ctx)
+	w, err := start(ctx, o.warmTime())
 	if err != nil {
 		return o.ended(ctx, err)
 	}
@@ -108,6 +113,9 @@ func (o Options) step(ctx context.Context, w *workload, i, n int, s step) (code 
 	if err := say("\n%s\n$ kgdiag %s\n", o.heading(fmt.Sprintf("%d/%d  %s", i, n, s.why)), strings.Join(args, " ")); err != nil {
 		return 0, err
 	}
+	if s.bad {
+		<-w.warm
+	}
 	code = o.Run(ctx, args)
 	if ctx.Err() != nil {
 		return 0, o.ended(ctx, ctx.Err())
@@ -129,7 +137,7 @@ func Serve(ctx context.Context, o Options) error {
 	if err := say("%s\n", FirstLine); err != nil {
 		return err
 	}
-	w, err := start(ctx)
+	w, err := start(ctx, o.warmTime())
 	if err != nil {
 		return o.ended(ctx, err)
 	}
@@ -145,6 +153,13 @@ func Serve(ctx context.Context, o Options) error {
 	}
 	<-ctx.Done()
 	return say("simulated cluster stopped\n")
+}
+
+func (o Options) warmTime() time.Duration {
+	if o.warmUp > 0 {
+		return o.warmUp
+	}
+	return warmUp
 }
 
 // available are the steps whose command this build has.

@@ -43,7 +43,7 @@ func (r *runner) commands() string {
 func TestTourTellsTheStoryInOrder(t *testing.T) {
 	r := &runner{code: map[string]int{"advise": 1}}
 	var out bytes.Buffer
-	err := Tour(t.Context(), Options{Out: &out, Run: r.run, Program: "kgdiag"})
+	err := Tour(t.Context(), Options{warmUp: time.Millisecond, Out: &out, Run: r.run, Program: "kgdiag"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestTourTellsTheStoryInOrder(t *testing.T) {
 func TestTourLeavesOutWhatTheBuildLacks(t *testing.T) {
 	r := &runner{}
 	var out bytes.Buffer
-	if err := Tour(t.Context(), Options{Out: &out, Run: r.run, Has: func(c string) bool { return c != "why" }}); err != nil {
+	if err := Tour(t.Context(), Options{warmUp: time.Millisecond, Out: &out, Run: r.run, Has: func(c string) bool { return c != "why" }}); err != nil {
 		t.Fatal(err)
 	}
 	if got := r.commands(); got != "locate describe watch advise" || !strings.Contains(out.String(), "4/4") {
@@ -75,7 +75,7 @@ func TestTourLeavesOutWhatTheBuildLacks(t *testing.T) {
 func TestTourReportsCommandsThatFail(t *testing.T) {
 	r := &runner{code: map[string]int{"describe": 3, "advise": 1}}
 	var out bytes.Buffer
-	err := Tour(t.Context(), Options{Out: &out, Run: r.run})
+	err := Tour(t.Context(), Options{warmUp: time.Millisecond, Out: &out, Run: r.run})
 	if err == nil || !strings.Contains(err.Error(), "describe ended with exit code 3") || strings.Contains(err.Error(), "advise") {
 		t.Errorf("error %v", err)
 	}
@@ -123,7 +123,7 @@ func TestClusterMisbehavesAsTold(t *testing.T) {
 			}
 		}
 	}}
-	if err := Tour(ctx, Options{Out: io.Discard, Run: r.run}); err != nil {
+	if err := Tour(ctx, Options{warmUp: time.Millisecond, Out: io.Discard, Run: r.run}); err != nil {
 		t.Fatal(err)
 	}
 	if len(seen[healthy]) != 1 || !seen[healthy][2] {
@@ -144,7 +144,7 @@ func TestTourEndsWhereverItIsCancelled(t *testing.T) {
 				}
 			}}
 			var out bytes.Buffer
-			if err := Tour(ctx, Options{Out: &out, Run: r.run}); !errors.Is(err, context.Canceled) {
+			if err := Tour(ctx, Options{warmUp: time.Millisecond, Out: &out, Run: r.run}); !errors.Is(err, context.Canceled) {
 				t.Errorf("error %v", err)
 			}
 			if at != "" && !strings.HasSuffix(r.commands(), at) {
@@ -172,7 +172,7 @@ func (f *failing) Write(b []byte) (int, error) {
 func TestTourEndsWhenItsOutputFails(t *testing.T) {
 	for _, n := range []int{0, 3, 4, 7} {
 		r := &runner{}
-		if err := Tour(t.Context(), Options{Out: &failing{n}, Run: r.run}); !errors.Is(err, errFull) {
+		if err := Tour(t.Context(), Options{warmUp: time.Millisecond, Out: &failing{n}, Run: r.run}); !errors.Is(err, errFull) {
 			t.Errorf("after %d writes: error %v", n, err)
 		}
 		if len(r.runs) > 2 {
@@ -187,7 +187,7 @@ func TestServeKeepsTheClusterUp(t *testing.T) {
 	rd, wr := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		err := Serve(ctx, Options{Out: wr, Program: "kgdiag"})
+		err := Serve(ctx, Options{warmUp: time.Millisecond, Out: wr, Program: "kgdiag"})
 		wr.Close()
 		done <- err
 	}()

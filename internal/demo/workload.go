@@ -28,6 +28,10 @@ const (
 	pauseEvery   = 4 * time.Second
 )
 
+// warmUp is how long all consumers work well first: without commits before a
+// departure nobody could tell how long a member had been silent.
+const warmUp = 3 * time.Second
+
 // settle is how long the groups may take to become stable.
 const settle = 20 * time.Second
 
@@ -38,12 +42,14 @@ var topics = map[string]int32{healthy: 6, stalls: 12, flaps: 6}
 type workload struct {
 	c    *fakecluster.Cluster
 	stop context.CancelFunc
+	warm chan struct{} // closed when the misbehaviour begins
 	wg   sync.WaitGroup
 }
 
-// start brings the cluster up, with the groups stable and the misbehaviour begun.
+// start brings the cluster up, with the groups stable; the misbehaviour begins
+// after the warm-up.
 // The misbehaviour ends with ctx or close, the cluster with close.
-func start(ctx context.Context) (*workload, error) {
+func start(ctx context.Context, warmUp time.Duration) (*workload, error) {
 	opts := []fakecluster.Option{fakecluster.ClusterID("demo")}
 	for t, n := range topics {
 		opts = append(opts, fakecluster.Topic(t, n))
@@ -53,15 +59,15 @@ func start(ctx context.Context) (*workload, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	w := &workload{c: c, stop: cancel}
-	if err := w.run(ctx); err != nil {
+	w := &workload{c: c, stop: cancel, warm: make(chan struct{})}
+	if err := w.run(ctx, warmUp); err != nil {
 		w.close()
 		return nil, err
 	}
 	return w, nil
 }
 
-func (w *workload) run(ctx context.Context) error {
+func (w *workload) run(ctx context.Context, warmUp time.Duration) error {
 	for t, n := range topics {
 		if err := w.c.Feed(t, n, 250*time.Millisecond); err != nil {
 			return err
@@ -88,9 +94,15 @@ func (w *workload) run(ctx context.Context) error {
 		}
 	}
 	w.wg.Go(func() {
+		sleep(ctx, warmUp)
+		close(w.warm)
+	})
+	w.wg.Go(func() {
+		<-w.warm
 		repeat(ctx, slowBatch+slowEvery, func() { slow.Stall(slowBatch) })
 	})
 	w.wg.Go(func() {
+		<-w.warm
 		repeat(ctx, pause+pauseEvery, func() {
 			frozen.Freeze()
 			sleep(ctx, pause)

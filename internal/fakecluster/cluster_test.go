@@ -321,17 +321,17 @@ func TestStallingMemberLeavesByItselfAndRejoins(t *testing.T) {
 	if !slices.Equal(events, []fakecluster.Event{fakecluster.EventLeft, fakecluster.EventReturn}) {
 		t.Errorf("events %v", events)
 	}
-	members := map[string]bool{}
-	for _, v := range tl.metadata(t, "orders") {
-		for _, m := range v.Members {
-			if m.ClientID == "slow" {
-				members[m.MemberID] = true
+	await(t, ctx, "two member ids of the slow client in the log", func() bool {
+		members := map[string]bool{}
+		for _, v := range tl.metadata(t, "orders") {
+			for _, m := range v.Members {
+				if m.ClientID == "slow" {
+					members[m.MemberID] = true
+				}
 			}
 		}
-	}
-	if len(members) != 2 {
-		t.Errorf("the slow client had the member ids %v, want two", members)
-	}
+		return len(members) == 2
+	})
 }
 
 func TestStaticRestartKeepsTheGeneration(t *testing.T) {
