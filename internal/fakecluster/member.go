@@ -205,6 +205,9 @@ func (m *Member) end(politely bool) {
 	m.c.membersMu.Unlock()
 }
 
+// pollWait is how long a poll waits for records, as consumers commonly write it.
+const pollWait = time.Second
+
 // run polls, works and commits until the member ends.
 func (m *Member) run() {
 	defer close(m.done)
@@ -213,17 +216,21 @@ func (m *Member) run() {
 		m.mu.Lock()
 		cl := m.client
 		m.mu.Unlock()
-		fs := cl.PollRecords(m.ctx, m.cfg.MaxRecords)
+		poll, cancel := context.WithTimeout(m.ctx, pollWait)
+		fs := cl.PollRecords(poll, m.cfg.MaxRecords)
+		cancel()
 		if fs.IsClientClosed() {
 			return
 		}
 		if !m.work(cl, fs.NumRecords()) {
 			continue
 		}
-		if !m.cfg.NoCommit && fs.NumRecords() > 0 {
+		// What an earlier commit could not deliver, because the coordinator had just
+		// moved, is tried again, as the auto-commit of Java does.
+		if !m.cfg.NoCommit && len(cl.UncommittedOffsets()) > 0 {
 			ctx, cancel := context.WithTimeout(m.ctx, m.cfg.Session)
-			// A failed commit is a matter for the next owner of the partitions, as
-			// with CommitFailedException in Java.
+			// A failed commit is otherwise a matter for the next owner of the
+			// partitions, as with CommitFailedException in Java.
 			_ = cl.CommitUncommittedOffsets(ctx)
 			cancel()
 		}
