@@ -1,0 +1,127 @@
+package advise
+
+import (
+	"fmt"
+	"sort"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// The thresholds of the rules on history. They are kgdiag's own policy: no published
+// source gives numbers.
+const (
+	// stormInHour is how many unplanned rebalances in one hour are a storm.
+	stormInHour = 10
+	// flaps is how often a member must go and come back to be called flapping.
+	flaps = 3
+	// slowRebalance is the stand-still of a whole group that is worth a word.
+	slowRebalance = 30 * time.Second
+	// slowConvergence is the same for KIP-848 groups, which do not stand still.
+	slowConvergence = time.Minute
+)
+
+// departure is a member that left, with the rebalance that shows it.
+type departure struct {
+	inspect.Departure
+	in inspect.Rebalance
+}
+
+// left lists the departures of a history that were not of low confidence.
+func left(t *inspect.Timeline, want func(departure) bool) []departure {
+	var out []departure
+	for _, r := range t.Rebalances {
+		for _, l := range r.Members.Left {
+			d := departure{l, r}
+			if d.Confidence != inspect.Low && want(d) {
+				out = append(out, d)
+			}
+		}
+	}
+	return out
+}
+
+// lane names a member for people: its instance id, or client id and host, which
+// outlive its member id.
+func (d departure) lane() string {
+	if d.InstanceID != nil {
+		return *d.InstanceID
+	}
+	return d.ClientID + "@" + d.Host
+}
+
+func (d departure) back() bool {
+	return d.Returned != "" && d.Returned != inspect.ReturnedNo
+}
+
+// at is a rebalance's time as findings quote it.
+func at(t inspect.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+// times quotes the first and the last of several rebalances.
+func times(ds []departure) string {
+	if len(ds) == 1 {
+		return "at " + at(ds[0].in.Time)
+	}
+	return fmt.Sprintf("%d times, %s to %s", len(ds), at(ds[0].in.Time), at(ds[len(ds)-1].in.Time))
+}
+
+// leastSure is the lowest confidence among departures.
+func leastSure(ds []departure) inspect.Confidence {
+	for _, d := range ds {
+		if d.Confidence != inspect.High {
+			return inspect.Medium
+		}
+	}
+	return inspect.High
+}
+
+// byLane groups departures by member, the most frequent first.
+func byLane(ds []departure) [][]departure {
+	groups := map[string][]departure{}
+	for _, d := range ds {
+		groups[d.lane()] = append(groups[d.lane()], d)
+	}
+	out := make([][]departure, 0, len(groups))
+	for _, k := range sortedKeys(groups) {
+		out = append(out, groups[k])
+	}
+	sort.SliceStable(out, func(i, j int) bool { return len(out[i]) > len(out[j]) })
+	return out
+}
+
+// planned reports whether a rebalance is the visible side of a change that somebody
+// made: a deploy, a first start, a deletion.
+func planned(r inspect.Rebalance) bool {
+	switch r.Cause {
+	case inspect.RollingRestart, inspect.StaticMemberRestarted, inspect.GroupDeleted, inspect.GroupEmptied, inspect.ProtocolChanged:
+		return true
+	}
+	return false
+}
+
+// slow reports whether a rebalance held the group up for too long.
+func slow(r inspect.Rebalance) bool {
+	return r.Cause == inspect.RejoinTimedOut && r.Confidence != inspect.Low ||
+		inspect.Or(r.Stopped, 0) >= slowRebalance || inspect.Or(r.Converged, 0) >= slowConvergence
+}
+
+// took is how long it held the group up.
+func took(r inspect.Rebalance) time.Duration {
+	return max(inspect.Or(r.Stopped, 0), inspect.Or(r.Converged, 0))
+}
+
+// holder names who held a rebalance up, where that is known.
+func holder(r inspect.Rebalance) string {
+	if r.ConvergedLast != "" {
+		return ", the last was " + r.ConvergedLast
+	}
+	if r.Cause == inspect.RejoinTimedOut && len(r.Members.Left) > 0 {
+		l := departure{r.Members.Left[0], r}
+		limit := ""
+		if l.Rebalance != nil {
+			limit = " (" + span(l.Rebalance.Duration()) + ")"
+		}
+		return fmt.Sprintf(": %s did not rejoin within its rebalance timeout%s", l.lane(), limit)
+	}
+	return ""
+}

@@ -1,0 +1,93 @@
+package advise
+
+import (
+	"fmt"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+var _ = register(Rule{
+	ID: "KGD201", Name: "session-evictions", Severity: Warning, Since: "v0.1.0", Scope: PerClient,
+	Needs:     []inspect.Fact{inspect.FactTimeouts, inspect.FactHistory},
+	Uses:      []inspect.Fact{inspect.FactMembers, inspect.FactBrokerConfig, inspect.FactClientConfig},
+	SymptomOf: []string{"KGD101", "KGD102", "KGD103", "KGD108"},
+	Doc: Doc{
+		Summary: "Members were put out because no heartbeat came for session.timeout.ms, and came back.",
+		Why: "The coordinator puts a member out after session.timeout.ms without a heartbeat: a stop of the process (garbage collection, CPU " +
+			"throttling, SIGSTOP), a cut network and a crash under a supervisor look alike. Each costs two rebalances.",
+		Fix:   "Raise session.timeout.ms above the longest stop if the process lived on, or find out why it ended.",
+		Price: "a dead member is noticed later, and its partitions stand still that long",
+		Refs:  []string{"KIP-735", "GroupCoordinator.onExpireHeartbeat"},
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		session, ok := s.Sane(keySession)
+		if !ok {
+			return
+		}
+		out := left(s.Timeline, func(d departure) bool {
+			return d.Cause == inspect.SessionExpired && d.back() && d.BackAfter != nil && s.hasClient(d.ClientID, d.MemberID) &&
+				inspect.WithMargin(d.BackAfter.Duration()) > session.D
+		})
+		if len(out) == 0 {
+			return
+		}
+		longest := out[0]
+		for _, d := range out {
+			if d.BackAfter.Duration() > longest.BackAfter.Duration() {
+				longest = d
+			}
+		}
+		var same []departure
+		for _, d := range out {
+			if d.lane() == longest.lane() {
+				same = append(same, d)
+			}
+		}
+		f := s.Finding(Warning, fmt.Sprintf("%s was put out %s: silent for longer than %s (%s), back %s after its last commit",
+			longest.lane(), times(same), session.Spelled, span(session.D), span(longest.BackAfter.Duration().Truncate(100_000_000))), session)
+		f.Confidence = leastSure(same)
+		if s.Config == nil {
+			f.Subject = "client " + longest.ClientID
+		}
+		if n := len(out) - len(same); n > 0 {
+			f.Evidence = append(f.Evidence, fmt.Sprintf("%s of other members with these settings", count(n, "such eviction")))
+		}
+		f.Evidence = append(f.Evidence, returnEvidence(longest))
+		f.Fix = s.sessionFix(session, longest)
+		report(f)
+	},
+})
+
+func returnEvidence(d departure) string {
+	switch d.Returned {
+	case inspect.ReturnedSameProcess:
+		return "the same process came back: it was stopped or cut off, it did not end"
+	case inspect.ReturnedNewProcess:
+		return "a new process came back: the old one ended"
+	}
+	return "whether the process was stopped or ended cannot be told from the log: its own log and a GC log can (--log, --gc-log)"
+}
+
+// sessionFix gives the session that would have outlasted the silence, where it fits
+// the broker's bounds and the poll interval; a process that ended is no matter of
+// the session.
+func (s *Subject) sessionFix(session Value, d departure) *Fix {
+	x := &Fix{}
+	to := inspect.RoundUp(inspect.WithMargin(d.BackAfter.Duration()))
+	poll, hasPoll := s.Sane(keyPoll)
+	switch {
+	case d.Returned == inspect.ReturnedNewProcess:
+		x.Summary = "Find out why the process ended; for planned restarts give the members a group.instance.id."
+		x.Price = "none"
+	case s.ServerSide():
+		x.Summary = fmt.Sprintf("Set consumer.session.timeout.ms=%s for the group (kafka-configs --entity-type groups), within the broker's bounds.", ms(to))
+	case to > s.sessionCeiling(), hasPoll && to > poll.D:
+		x.Summary = "Shorten the stops: no session timeout within the broker's bounds and the poll interval is longer."
+		x.Price = "none"
+	default:
+		x.Set = map[string]string{keySession: ms(to)}
+		x.Notes = notesFor(keySession, fmt.Sprintf("%s x 1.25, rounded up; if the process lived on", span(d.BackAfter.Duration().Truncate(100_000_000))))
+		x.Price = fmt.Sprintf("a dead member is noticed after %s instead of %s", span(to), span(session.D))
+	}
+	return x
+}

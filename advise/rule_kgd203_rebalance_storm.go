@@ -1,0 +1,73 @@
+package advise
+
+import (
+	"fmt"
+	"sort"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+var _ = register(Rule{
+	ID: "KGD203", Name: "rebalance-storm", Severity: Error, Since: "v0.1.0", Scope: PerGroup,
+	Needs: []inspect.Fact{inspect.FactHistory},
+	SymptomOf: []string{"KGD105", "KGD201", "KGD202", "KGD204", "KGD206", "KGD211", "KGD212",
+		"KGD101", "KGD102", "KGD103", "KGD104"},
+	Doc: Doc{
+		Summary: "The group rebalanced at least ten times within an hour without a deploy.",
+		Why: "A classic rebalance stops every member until the slowest has rejoined, so a group that rebalances every few minutes hardly works. " +
+			"Storms feed themselves: work that could not be committed is done again.",
+		Fix:   "Remove the commonest cause first; the evidence counts them.",
+		Price: "none",
+		Refs:  []string{"KIP-134", "KIP-429"},
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		var unplanned []inspect.Rebalance
+		for _, r := range s.Timeline.Rebalances {
+			if !planned(r) {
+				unplanned = append(unplanned, r)
+			}
+		}
+		n, from, to := busiestHour(unplanned)
+		if n < stormInHour {
+			return
+		}
+		sev := Warning
+		if n >= 2*stormInHour {
+			sev = Error
+		}
+		f := s.Finding(sev, fmt.Sprintf("%d rebalances within an hour, %s to %s", n, at(from), at(to)))
+		f.Evidence = append(f.Evidence, causeCounts(unplanned)...)
+		f.Fix = &Fix{}
+		report(f)
+	},
+})
+
+// busiestHour slides an hour over rebalances that are ordered by time.
+func busiestHour(rs []inspect.Rebalance) (most int, from, to inspect.Time) {
+	first := 0
+	for i, r := range rs {
+		for r.Time.Sub(rs[first].Time.Time) > time.Hour {
+			first++
+		}
+		if n := i - first + 1; n > most {
+			most, from, to = n, rs[first].Time, r.Time
+		}
+	}
+	return most, from, to
+}
+
+// causeCounts says "6 poll_interval_exceeded", the commonest first.
+func causeCounts(rs []inspect.Rebalance) []string {
+	counts := map[string]int{}
+	for _, r := range rs {
+		counts[string(r.Cause)]++
+	}
+	names := sortedKeys(counts)
+	sort.SliceStable(names, func(i, j int) bool { return counts[names[i]] > counts[names[j]] })
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = fmt.Sprintf("%d %s", counts[n], n)
+	}
+	return out
+}

@@ -1,0 +1,38 @@
+package advise
+
+import (
+	"fmt"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+var _ = register(Rule{
+	ID: "KGD204", Name: "flapping-member", Severity: Warning, Since: "v0.1.0", Scope: PerGroup,
+	Needs:     []inspect.Fact{inspect.FactHistory},
+	SymptomOf: []string{"KGD105", "KGD201", "KGD202", "KGD206", "KGD210"},
+	Doc: Doc{
+		Summary: "One member keeps leaving the group and coming back.",
+		Why: "Each departure and each return rebalances the whole group. When it is always the same member, look at that process, its host and its " +
+			"partitions before the settings of all.",
+		Fix:   "Look at that member: its log, its host, the records of its partitions.",
+		Price: "none",
+		Refs:  []string{"KIP-345"},
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		returned := left(s.Timeline, func(d departure) bool { return d.back() && !planned(d.in) })
+		for _, ds := range byLane(returned) {
+			if len(ds) < flaps {
+				return
+			}
+			f := s.Finding(Warning, fmt.Sprintf("%s left and came back %s", ds[0].lane(), times(ds)))
+			f.Confidence = leastSure(ds)
+			causes := make([]inspect.Rebalance, len(ds))
+			for i, d := range ds {
+				causes[i] = inspect.Rebalance{Cause: d.Cause}
+			}
+			f.Evidence = append(f.Evidence, causeCounts(causes)...)
+			f.Fix = &Fix{}
+			report(f)
+		}
+	},
+})
