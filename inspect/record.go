@@ -69,6 +69,9 @@ type OffsetCommit struct {
 	Time        Time   `json:"time"`               // commitTimestamp
 	Expires     Time   `json:"expires,omitzero"`   // v1 only
 	TopicID     string `json:"topic_id,omitempty"` // v4+, base64url as Kafka prints it
+	// Thinned is how many commits of this partition were left out before this one, so
+	// that a busy group's case stays small (timeline.Thinner).
+	Thinned int64 `json:"thinned,omitempty"`
 }
 
 // GroupMetadata is the value of type 2: a classic group at the end of a rebalance.

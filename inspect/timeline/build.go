@@ -167,6 +167,7 @@ type commit struct {
 	pos    int
 	at     time.Time
 	offset int64
+	thin   bool // commits before it were left out
 }
 
 // member is a member as the records describe it.
@@ -290,7 +291,7 @@ func newTrack(in Input, opts Options) *track {
 			continue
 		}
 		k := tp{r.Topic, r.TopicPartition}
-		t.commits[k] = append(t.commits[k], commit{pos: i, at: r.Time.Time, offset: r.Commit.Offset})
+		t.commits[k] = append(t.commits[k], commit{pos: i, at: r.Time.Time, offset: r.Commit.Offset, thin: r.Commit.Thinned > 0})
 	}
 	return t
 }

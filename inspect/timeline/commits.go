@@ -40,6 +40,7 @@ type tick struct {
 	step     int64 // largest step of one partition; -1 unknown
 	total    int64 // sum of the known steps of all partitions
 	part     tp
+	thin     bool // commits before it were left out: the interval to it means nothing
 }
 
 // cadence is how a member commits.
@@ -77,7 +78,7 @@ func (t *track) commitsOf(held map[tp]int, before int) []tick {
 			}
 			if c.pos > from {
 				step := int64(-1)
-				if prev >= 0 {
+				if prev >= 0 && !c.thin {
 					step = c.offset - prev
 				}
 				all = append(all, one{c, k, step})
@@ -95,7 +96,7 @@ func (t *track) commitsOf(held map[tp]int, before int) []tick {
 			out[n-1].pos = c.pos
 			continue
 		}
-		out = append(out, tick{at: c.at, pos: c.pos, advanced: c.step != 0, step: c.step, total: max(0, c.step), part: c.part})
+		out = append(out, tick{at: c.at, pos: c.pos, advanced: c.step != 0, step: c.step, total: max(0, c.step), part: c.part, thin: c.thin})
 	}
 	return out
 }
@@ -104,6 +105,14 @@ func (t *track) commitsOf(held map[tp]int, before int) []tick {
 func pace(ticks []tick) cadence {
 	c := cadence{ticks: ticks}
 	all := intervals(ticks)
+	for i := len(ticks) - 1; i > 0; i-- { // the pace after what was left out
+		if ticks[i].thin {
+			if len(ticks)-i > recent {
+				ticks = ticks[i:]
+			}
+			break
+		}
+	}
 	if len(all) == 0 {
 		return c
 	}
@@ -200,7 +209,9 @@ func (c *cadence) regular(last []time.Duration) {
 func intervals(ticks []tick) []time.Duration {
 	var out []time.Duration
 	for i := 1; i < len(ticks); i++ {
-		out = append(out, max(0, ticks[i].at.Sub(ticks[i-1].at)))
+		if !ticks[i].thin {
+			out = append(out, max(0, ticks[i].at.Sub(ticks[i-1].at)))
+		}
 	}
 	return out
 }

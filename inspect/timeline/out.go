@@ -354,7 +354,7 @@ func pausesIn(m *member, lane string, ticks []tick) []inspect.Pause {
 	var out []inspect.Pause
 	for i := 1; i < len(ticks); i++ {
 		d := ticks[i].at.Sub(ticks[i-1].at)
-		if d >= 5*c.median && d >= time.Second && workedOff(ticks[i:], c.rate*d.Seconds()) {
+		if !ticks[i].thin && d >= 5*c.median && d >= time.Second && workedOff(ticks[i:], c.rate*d.Seconds()) {
 			out = append(out, inspect.Pause{Lane: lane, MemberID: m.id, ClientID: m.clientID,
 				From: inspect.At(ticks[i-1].at), To: inspect.At(ticks[i].at), Length: inspect.Millis(d)})
 		}

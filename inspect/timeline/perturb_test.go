@@ -108,6 +108,14 @@ var perturbations = []perturbation{
 		c.Records = keep(c.Records, func(r inspect.Record) bool { return r.Commit == nil || r.TopicPartition == 1 })
 		return l.FaultAt, "victim"
 	}},
+	{"commits thinned", func(l labelled, c *inspect.Case) (int64, string) {
+		var th Thinner
+		for _, r := range c.Records {
+			th.Add(r)
+		}
+		c.Records = th.Records()
+		return l.FaultAt, "victim"
+	}},
 	{"session unknown", func(l labelled, c *inspect.Case) (int64, string) {
 		c.Groups = nil
 		return l.FaultAt, "victim"

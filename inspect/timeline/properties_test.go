@@ -193,3 +193,37 @@ func checkSane(t *testing.T, tl inspect.Timeline) {
 		}
 	}
 }
+
+// TestThinnedIsTheSame: what a Thinner drops changes no verdict, and a busy group
+// shrinks.
+func TestThinnedIsTheSame(t *testing.T) {
+	kept, all := 0, 0
+	same := func(name string, c *inspect.Case) {
+		whole := Build(c, Options{})[0]
+		var th Thinner
+		for _, r := range c.Records {
+			th.Add(r)
+		}
+		all += len(c.Records)
+		thin := *c
+		thin.Records = th.Records()
+		kept += len(thin.Records)
+		got := Build(&thin, Options{})[0]
+		for i, r := range whole.Rebalances {
+			g := got.Rebalances[i]
+			if g.ID != r.ID || g.Cause != r.Cause {
+				t.Errorf("%s: %s was %s %s, thinned %s %s", name, r.ID, r.Cause, r.Confidence, g.Cause, g.Confidence)
+			}
+		}
+	}
+	for _, l := range readLabelled(t) {
+		same(l.Group, l.asCase())
+	}
+	for seed := range uint64(60) {
+		c, sc := simulate(seed, false)
+		same(sc.name, c)
+	}
+	if kept > all/2 {
+		t.Errorf("kept %d of %d records", kept, all)
+	}
+}
