@@ -6,24 +6,13 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/family"
 )
 
 // Options tune Build; the zero Options is ready to use.
 type Options struct {
-	// Family guesses the client library of a member. Nil stands for "unknown", with
-	// which the windows of every family apply.
-	Family func(Clues) inspect.ClientGuess
-}
-
-// Clues is what a record tells about the library behind a member.
-type Clues struct {
-	MemberID, ClientID string
-	InstanceID         *string
-	ProtocolType       string // "consumer", "connect", …; "" for KIP-848 groups
-	Assignor           string // selected protocol of the group; "" unknown
-	Type               inspect.GroupType
-	Session, Rebalance *inspect.Millis
-	Subscription       []byte // as the record holds it; nil unknown
+	// Family guesses the client library of a member; nil means family.Guess.
+	Family func(family.Evidence) inspect.ClientGuess
 }
 
 // Build rebuilds the timelines of all groups that the Case holds records or

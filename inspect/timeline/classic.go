@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/family"
 )
 
 // walk reads the records in order and cuts them into steps.
@@ -95,9 +96,7 @@ func (t *track) readMembers(g *inspect.GroupMetadata, r *inspect.Record) map[str
 		} else if !t.known && g.Generation > 1 {
 			m.since = time.Time{} // it may have been there for long
 		}
-		m.guess = t.guess(Clues{MemberID: m.id, ClientID: m.clientID, InstanceID: m.instance, ProtocolType: g.ProtocolType,
-			Assignor: value(g.Protocol), Type: inspect.Classic, Session: m.session, Rebalance: m.rebalance,
-			Subscription: gm.Subscription})
+		m.guess = t.guess(family.OfMember(r.Group, g, gm))
 		out[m.id] = m
 	}
 	return out
@@ -110,11 +109,11 @@ func known(m inspect.Millis) *inspect.Millis {
 	return &m
 }
 
-func (t *track) guess(c Clues) inspect.ClientGuess {
+func (t *track) guess(e family.Evidence) inspect.ClientGuess {
 	if t.opts.Family == nil {
-		return inspect.ClientGuess{Family: inspect.Unknown, Confidence: inspect.Low}
+		return family.Guess(e)
 	}
-	return t.opts.Family(c)
+	return t.opts.Family(e)
 }
 
 // swapStatic takes the record of a static restart: the same generation, in which

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/family"
 )
 
 // pending collects what the records before a new epoch say of its reason: the
@@ -79,8 +80,8 @@ func (t *track) memberRecord(i int, r *inspect.Record) {
 	kind := typeOf(r.Type)
 	m := &member{id: r.Member, clientID: mm.ClientID, host: mm.Host, instance: mm.InstanceID, rebalance: mm.Rebalance,
 		session: mm.Session, topics: slices.Sorted(slices.Values(mm.Topics)), regex: mm.Regex, server: mm.Session == nil, since: r.Time.Time}
-	m.guess = t.guess(Clues{MemberID: m.id, ClientID: m.clientID, InstanceID: m.instance, Type: kind,
-		Session: m.session, Rebalance: m.rebalance})
+	m.guess = t.guess(family.Evidence{Group: r.Group, Type: kind, MemberID: m.id, ClientID: m.clientID, InstanceID: m.instance,
+		Assignors: mm.Assignors, Session: m.session, Rebalance: m.rebalance})
 	if m.session == nil {
 		m.session = t.limits.Session
 	}

@@ -161,19 +161,19 @@ func (t *track) overrunWindows(d *departure, family inspect.Family, noLeave bool
 		return nil // the process that overran would have kept its member id
 	}
 	var out []fit
-	direct := !noLeave && !(server && family == inspect.Librdkafka)
-	if direct {
-		lo := r - 100*time.Millisecond
-		if e.cad.timer && (family == inspect.Librdkafka || family == inspect.Unknown) {
-			lo = r - c
-		}
-		out = append(out, fit{cause: inspect.PollIntervalExceeded, name: "max.poll.interval.ms " + dur(r), lo: lo, hi: r + c + slack})
+	// librdkafka's timer commits once more after the poll loop has stalled.
+	late := time.Duration(0)
+	if e.cad.timer && (family == inspect.Librdkafka || family == inspect.Unknown) {
+		late = c
+	}
+	if direct := !noLeave && !(server && family == inspect.Librdkafka); direct {
+		out = append(out, fit{cause: inspect.PollIntervalExceeded, name: "max.poll.interval.ms " + dur(r), lo: r - 100*time.Millisecond - late, hi: r + c + slack})
 	}
 	stops := noLeave || family == inspect.StreamsLib || server && family == inspect.Librdkafka || family == inspect.Unknown
 	if stops && e.session != nil && d.m.staticLeft.IsZero() {
 		s := *e.session
 		out = append(out, fit{cause: inspect.PollIntervalExceeded,
-			name: "max.poll.interval.ms " + dur(r) + " and then session.timeout.ms " + dur(s), lo: r + s - e.heartbeat, hi: r + s + c + slack})
+			name: "max.poll.interval.ms " + dur(r) + " and then session.timeout.ms " + dur(s), lo: r + s - e.heartbeat - late, hi: r + s + c + slack})
 	}
 	return out
 }
