@@ -41,7 +41,7 @@ func (o *adviseOptions) live(ctx context.Context, groups []string, configs []ins
 	defer cancel()
 	c, err := s.collector.Collect(limited, sel, collect.Everything())
 	if c != nil {
-		s.readPast(limited, c, since)
+		o.readPast(limited, s, c, since)
 	}
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)

@@ -201,7 +201,7 @@ func (t *track) stopped(s *step, r *inspect.Rebalance) {
 	if limit := t.longestRebalance(s); limit > 0 {
 		stop = min(stop, limit)
 	}
-	r.Stopped, r.StoppedBasis = inspect.Ms(max(0, stop)), "estimated"
+	r.Stopped, r.StoppedBasis = inspect.Ms(max(time.Millisecond, stop)), "estimated"
 }
 
 func (t *track) longestRebalance(s *step) time.Duration {

@@ -11,6 +11,7 @@ import (
 // every step.
 func (t *track) secondLook() {
 	t.tenures()
+	t.repeated()
 	for _, s := range t.steps {
 		t.conclude(s)
 		t.liveStart(s)
@@ -51,6 +52,39 @@ func (t *track) tenures() {
 			d.v.say(itoa(int32(len(list))) + " times it went " + dur(round(d.ev.tenure)) + " after it had joined, as long as its poll interval: a batch longer than that")
 		}
 	}
+}
+
+// repeated drops the doubt that a member drained for just as long as a timeout where
+// the same member was silent for that long again and again.
+func (t *track) repeated() {
+	type key struct {
+		lane, host string
+		cause      inspect.Cause
+	}
+	same := map[key]int{}
+	each := func(f func(*departure, key)) {
+		for _, s := range t.steps {
+			for _, d := range s.left {
+				f(d, key{d.m.lane(), d.m.host, d.v.cause})
+			}
+		}
+	}
+	each(func(d *departure, k key) {
+		if d.v.drainCap {
+			same[k]++
+		}
+	})
+	each(func(d *departure, k key) {
+		if !d.v.drainCap || same[k] < 2 || d.v.basis == inspect.Stated {
+			return
+		}
+		d.v.conf = inspect.High
+		for i := range d.v.rivals {
+			if d.v.rivals[i].Cause == inspect.MemberLeft {
+				d.v.rivals[i].WhyNot = "a close that drains for just as long, " + itoa(int32(same[k])) + " times"
+			}
+		}
+	})
 }
 
 // Bounds of a rolling restart.

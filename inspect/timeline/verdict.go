@@ -16,6 +16,7 @@ type verdict struct {
 	rivals   []inspect.Rival
 	why      []string
 	returned inspect.Returned
+	drainCap bool // high but for the chance that it drained for just as long
 	inBatch  bool // the overrun happened inside a batch whose records were committed one by one
 }
 
@@ -266,6 +267,7 @@ func (t *track) drained(d *departure, v *verdict, hits []fit) {
 		width += f.hi - f.lo
 	}
 	if span := max(orZero(e.rebalance), orZero(e.session)); 10*width > span {
+		v.drainCap = v.conf == inspect.High
 		v.conf = lower(v.conf, inspect.Medium)
 		v.add(inspect.MemberLeft, "")
 		v.say("a close after draining for as long, and a restart, would look the same")
