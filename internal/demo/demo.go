@@ -52,6 +52,11 @@ func tour() []step {
 			then: "consumer-orders-3 works 8s on a batch and leaves after 5s; consumer-payments-2 stands still for 8s and its session of 6s expires; billing is not watched, it is calm",
 		},
 		{
+			why:  "And had nobody watched? The same, read back from the offsets log.",
+			args: []string{"history", stalls},
+			then: "no agent had to run: the log that the coordinator writes anyway is the flight recorder",
+		},
+		{
 			why:  "Why?",
 			args: []string{"why", stalls},
 			then: "the verdict with its evidence, what it cost, and the setting",
@@ -96,7 +101,11 @@ func Tour(ctx context.Context, o Options) error {
 		}
 	}
 	say("\n%s\n", o.heading("On your own cluster"))
-	if err := say("%s why -b HOST:PORT      all groups, worst first\n%s demo --serve          this cluster, for a second terminal\n", o.Program, o.Program); err != nil {
+	first := "watch -b HOST:PORT GROUP   rebalances as they happen"
+	if o.Has == nil || o.Has("why") {
+		first = "why -b HOST:PORT           all groups, worst first"
+	}
+	if err := say("%s %s\n%s demo --serve               this cluster, for a second terminal\n", o.Program, first, o.Program); err != nil {
 		return err
 	}
 	if len(failed) > 0 {
