@@ -3,6 +3,8 @@ package offsetlog
 import (
 	"encoding/binary"
 	"hash/crc32"
+
+	"github.com/kgdiag/kgdiag/inspect"
 )
 
 // The layout of a record batch, magic 2 (KIP-98): the first 12 bytes say where it
@@ -43,7 +45,7 @@ type batch struct {
 	body       []byte
 }
 
-// batchState says what nextBatch found.
+// batchState says what batch.next found.
 type batchState int
 
 const (
@@ -53,23 +55,23 @@ const (
 	batchOld                // a message of magic 0 or 1, from before Kafka 0.11
 )
 
-// nextBatch reads the batch at the front of b and answers what follows it.
-func nextBatch(b []byte) (batch, []byte, batchState) {
+// next reads the batch at the front of b into out and answers what follows it.
+func (out *batch) next(b []byte) ([]byte, batchState) {
 	if len(b) <= batchMagic {
-		return batch{}, nil, batchEnd
+		return nil, batchEnd
 	}
 	base := int64(binary.BigEndian.Uint64(b))
 	length := int(int32(binary.BigEndian.Uint32(b[8:])))
 	if length <= batchMagic-batchPrefix || length > len(b)-batchPrefix {
-		return batch{}, nil, batchEnd
+		return nil, batchEnd
 	}
 	raw, rest := b[:batchPrefix+length], b[batchPrefix+length:]
-	out := batch{base: base, last: base, size: len(raw)}
+	*out = batch{base: base, last: base, size: len(raw)}
 	if raw[batchMagic] < 2 {
-		return out, rest, batchOld
+		return rest, batchOld
 	}
 	if len(raw) < batchHeader || raw[batchMagic] != 2 {
-		return out, rest, batchCorrupt
+		return rest, batchCorrupt
 	}
 	out.epoch = int32(binary.BigEndian.Uint32(raw[12:]))
 	out.attrs = int16(binary.BigEndian.Uint16(raw[batchAttrs:]))
@@ -83,9 +85,9 @@ func nextBatch(b []byte) (batch, []byte, batchState) {
 		out.last = base + int64(delta)
 	}
 	if crc32.Checksum(raw[batchAttrs:], castagnoli) != binary.BigEndian.Uint32(raw[batchCRC:]) || out.last-base != int64(delta) || out.count < 0 {
-		return out, rest, batchCorrupt
+		return rest, batchCorrupt
 	}
-	return out, rest, batchGood
+	return rest, batchGood
 }
 
 // firstTime is the time of the batch's first record in milliseconds; the newest
@@ -152,6 +154,24 @@ func (b *batch) readEntry(rec []byte) (e entry, after []byte, ok bool) {
 	}
 	e.key, after, ok = blob(rec[w1+w2:])
 	return e, after, ok
+}
+
+// isCommit reports whether a record that cut has split off is an offset commit, by
+// the shortest way to its key's type. What does not hold together is none, and left
+// to readEntry.
+func isCommit(rec []byte) bool {
+	if len(rec) < 8 {
+		return false
+	}
+	at := 1       // past the attributes
+	for range 3 { // time, offset, length of the key
+		end := min(at+5, len(rec))
+		for at < end && rec[at] >= 0x80 {
+			at++
+		}
+		at++
+	}
+	return at+1 < len(rec) && rec[at] == 0 && rec[at+1] <= byte(inspect.RecOffsetCommit)
 }
 
 // blob reads bytes behind a varint length; -1 is null.

@@ -55,6 +55,7 @@ func BenchmarkWalk(b *testing.B) {
 				if f.records != n || f.malformed+f.corrupt+f.unknown != 0 {
 					b.Fatalf("%+v", f)
 				}
+				f.recycle()
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/record")
 		})

@@ -59,28 +59,36 @@ func IsCommit(t inspect.RecordType) bool {
 // itself never looks into them.
 func Decode(key, value []byte) (inspect.Record, error) {
 	var rec inspect.Record
-	err := decode(&rec, nil, key, value)
+	var d decoder
+	err := d.decode(&rec, key, value)
 	return rec, err
 }
 
-// decode fills rec, which must be zero, sharing strings by in.
-func decode(rec *inspect.Record, in *interner, key, value []byte) error {
+// decoder is what decoding one record after the other reuses.
+type decoder struct {
+	k, v wire
+	in   *interner // nil: every string is its own copy
+}
+
+// decode fills rec, which must be zero.
+func (d *decoder) decode(rec *inspect.Record, key, value []byte) error {
 	rec.LeaderEpoch, rec.Version = -1, -1
-	k := wire{b: key, in: in}
+	k := &d.k
+	*k = wire{b: key, in: d.in}
 	rec.Type = inspect.RecordType(k.int16())
 	if k.bad {
 		return fmt.Errorf("offsets record with a key of %d bytes: %w", len(key), ErrMalformed)
 	}
 	if !Known(rec.Type) {
 		if _, group, ok := PeekKey(key); ok {
-			rec.Group = in.string(group)
+			rec.Group = d.in.string(group)
 		}
 		return fmt.Errorf("offsets record of type %d: %w", rec.Type, ErrUnknownType)
 	}
 	kind := &types[rec.Type]
 	rec.Group = k.str()
 	if kind.key != nil {
-		kind.key(&k, rec)
+		kind.key(k, rec)
 	}
 	if k.bad || len(k.b) > 0 {
 		return fmt.Errorf("offsets record of type %d, key: %w", rec.Type, ErrMalformed)
@@ -89,7 +97,8 @@ func decode(rec *inspect.Record, in *interner, key, value []byte) error {
 		rec.Tombstone = true
 		return nil
 	}
-	return decodeValue(rec, kind, &wire{b: value, in: in})
+	d.v = wire{b: value, in: d.in}
+	return decodeValue(rec, kind, &d.v)
 }
 
 func decodeValue(rec *inspect.Record, kind *recordKind, v *wire) error {

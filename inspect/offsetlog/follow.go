@@ -255,6 +255,7 @@ func (f *follower) records(p int32, cur *cursor, records []byte) error {
 		f.tell(Trouble{Partition: p, Offset: cur.next, Err: errNothing})
 	}
 	cur.next = seen.next
+	defer seen.recycle()
 	for i := range seen.items {
 		if err := cur.txns.pass(&seen.items[i], f.fn); err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 
@@ -23,7 +24,8 @@ type part struct {
 	end       int64
 
 	next     int64   // where the next chunk starts
-	perEntry float64 // bytes an offset takes, estimated
+	perEntry float64 // bytes that an offset takes in a fetch, estimated
+	weight   float64 // the same with what is kept of it until it is delivered
 	dead     bool
 
 	pos      int64 // delivered up to here
@@ -54,7 +56,7 @@ func (s *Scanner) plan(ctx context.Context, c *cluster, req *Request) ([]*part, 
 		parts = append(parts, &part{id: id, err: kerr.UnknownTopicOrPartition, dead: true})
 	}
 	for _, id := range ids {
-		p := &part{id: id, start: starts[id], end: ends[id], perEntry: 128}
+		p := &part{id: id, start: starts[id], end: ends[id], perEntry: 128, weight: 256}
 		p.err = errors.Join(startErrs[id], endErrs[id])
 		p.low, p.high = p.start, p.end
 		parts = append(parts, p)
@@ -144,9 +146,17 @@ type scan struct {
 	cur int // partition that is being cut
 }
 
+// ballastBytes are allocated for the time of a scan and never touched, so that they
+// take address space and no memory. Each fetch leaves a megabyte of garbage, next to
+// which what lives is small: without the ballast the collector runs every few
+// fetches, and took up to half of a scan's processor time.
+const ballastBytes = 12 << 20
+
 func (r *scan) do(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	ballast := make([]byte, ballastBytes)
+	defer runtime.KeepAlive(ballast)
 	n := r.req.parallel()
 	order := make(chan *chunk, 2*n)
 	work := make(chan *chunk)
@@ -199,7 +209,7 @@ func (r *scan) nextChunk() *chunk {
 		if p.dead || p.next >= p.high {
 			continue
 		}
-		size := int64(float64(r.s.fetchBytes()) / max(p.perEntry, 0.01))
+		size := int64(float64(r.s.fetchBytes()) / max(p.weight, 0.01))
 		from := p.next
 		p.next = min(from+max(size, 64), p.high)
 		return &chunk{p: p, span: span{from, p.next, p.low, p.high}, done: make(chan struct{})}
@@ -217,8 +227,10 @@ func (r *scan) learn(c *chunk) {
 		p.dead = true
 		return
 	}
-	seen := float64(c.f.bytes) / float64(c.span.to-c.span.from)
-	p.perEntry = max((p.perEntry+seen)/2, p.perEntry/8)
+	offsets := float64(c.span.to - c.span.from)
+	blend := func(old, seen float64) float64 { return max((old+seen)/2, old/8) }
+	p.perEntry = blend(p.perEntry, float64(c.f.bytes)/offsets)
+	p.weight = blend(p.weight, max(float64(c.f.bytes), float64(int64(len(c.f.items))*itemBytes))/offsets)
 	if c.f.beyond > p.next {
 		p.next = min(c.f.beyond, p.high)
 	}
@@ -381,6 +393,7 @@ func (r *scan) deliver(ctx context.Context, order <-chan *chunk) error {
 			}
 			prog.Records += c.f.records
 			prog.Bytes += c.f.bytes
+			c.f.recycle()
 		}
 		if c.err != nil {
 			if ctx.Err() != nil {

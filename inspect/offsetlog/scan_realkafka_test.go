@@ -303,8 +303,9 @@ func codecsOf(t *testing.T, s *Scanner) map[int16]bool {
 			t.Fatal(err)
 		}
 		each(resp, func(p *kmsg.FetchResponseTopicPartition) {
+			var b batch
 			for recs := p.RecordBatches; ; {
-				b, rest, state := nextBatch(recs)
+				rest, state := b.next(recs)
 				if state != batchGood {
 					return
 				}

@@ -3,7 +3,9 @@ package offsetlog
 import (
 	"encoding/binary"
 	"errors"
+	"sync"
 	"time"
+	"unsafe"
 
 	"github.com/kgdiag/kgdiag/inspect"
 )
@@ -57,6 +59,9 @@ type item struct {
 	rec      inspect.Record
 }
 
+// itemBytes is what an item takes while it waits to be handed on.
+const itemBytes = int64(unsafe.Sizeof(item{}))
+
 // span is the stretch of a partition that a walk is to take: batches that start in
 // [from, to), and of them the records in [low, high).
 type span struct{ from, to, low, high int64 }
@@ -83,23 +88,35 @@ type found struct {
 	hole         bool
 }
 
+// itemPool keeps the item lists of chunks that have been delivered.
+var itemPool = sync.Pool{New: func() any { return new([]item) }}
+
 func newFound(from int64) *found {
-	return &found{first: -1, next: from, beyond: -1, completeFrom: -1}
+	return &found{items: *itemPool.Get().(*[]item), first: -1, next: from, beyond: -1, completeFrom: -1}
+}
+
+// recycle gives the items back; f must not be used after it.
+func (f *found) recycle() {
+	clear(f.items)
+	items := f.items[:0]
+	f.items = nil
+	itemPool.Put(&items)
 }
 
 // walker walks fetched batches in place. One goroutine owns it.
 type walker struct {
 	filter  *Filter
 	inflate inflater
-	in      *interner
+	dec     decoder
 }
 
-func newWalker(f *Filter) *walker { return &walker{filter: f, in: newInterner()} }
+func newWalker(f *Filter) *walker { return &walker{filter: f, dec: decoder{in: newInterner()}} }
 
 // walk takes the batches of a fetch into f, and reports whether the span is done.
 func (w *walker) walk(records []byte, partition int32, s span, f *found) (done bool) {
+	var b batch
 	for len(records) > 0 {
-		b, rest, state := nextBatch(records)
+		rest, state := b.next(records)
 		if state == batchEnd {
 			break
 		}
@@ -179,13 +196,16 @@ func (w *walker) records(b *batch, partition int32, s span, f *found, count bool
 	if b.attrs&attrTransactional != 0 {
 		kind = provisional
 	}
+	short := !count && !w.filter.Commits
 	for n := b.count; n > 0; n-- {
 		rec, rest, ok := cut(body)
 		if !ok {
 			f.malformed += int64(n)
 			return
 		}
-		body = rest
+		if body = rest; short && isCommit(rec) {
+			continue
+		}
 		e, after, ok := b.readEntry(rec)
 		if !ok {
 			f.malformed++
@@ -212,7 +232,7 @@ func (w *walker) records(b *batch, partition int32, s span, f *found, count bool
 func (w *walker) hand(b *batch, e *entry, kind itemKind, partition int32, f *found) {
 	f.items = append(f.items, item{kind: kind, producer: b.producer})
 	rec := &f.items[len(f.items)-1].rec
-	if err := decode(rec, w.in, e.key, e.value); err != nil {
+	if err := w.dec.decode(rec, e.key, e.value); err != nil {
 		f.items = f.items[:len(f.items)-1]
 		if errors.Is(err, ErrMalformed) {
 			f.malformed++

@@ -158,7 +158,7 @@ func (w *wire) uuid() string {
 }
 
 // tags reads the tagged fields that close a flexible structure. Fields that the
-// caller knows are handed to known, each as a reader of its own; unknown tags are
+// caller knows are handed to known with w narrowed to the field; unknown tags are
 // passed over, as KIP-482 wants. Non-flexible structures have none.
 func (w *wire) tags(known func(tag uint32, field *wire)) {
 	if !w.flex {
@@ -171,13 +171,13 @@ func (w *wire) tags(known func(tag uint32, field *wire)) {
 			w.fail()
 			return
 		}
-		field := wire{b: w.take(int(size)), flex: true, in: w.in}
-		if known == nil {
-			continue
+		rest := w.b[size:]
+		if known != nil {
+			w.b = w.b[:size]
+			known(tag, w)
 		}
-		known(tag, &field)
-		if field.bad {
-			w.fail()
+		if !w.bad {
+			w.b = rest
 		}
 	}
 }
