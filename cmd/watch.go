@@ -26,16 +26,20 @@ type watchOptions struct {
 	settle      string
 	untilStable string
 	members     int
+	since       string
+	onRisk      string
 
+	sinceD                 time.Duration
 	forD, settleD, stableD time.Duration
 	trips                  func(*watch.Event) bool
 	began                  time.Time
 	tripped                bool
 	evictions              map[string]int
+	evicted                map[string]bool // by record: an eviction that was counted
 }
 
 func newWatchCmd(a *app) *cobra.Command {
-	o := &watchOptions{app: a, evictions: map[string]int{}}
+	o := &watchOptions{app: a, evictions: map[string]int{}, evicted: map[string]bool{}}
 	c := &cobra.Command{
 		Use:   "watch [GROUP…]",
 		Short: "rebalances as they happen, one line each",
@@ -55,6 +59,8 @@ generation, settings, state and coordinator, until --for ends or Ctrl-C.`,
 	f.StringVar(&o.failOn, "fail-on", "never", "exit 1 if it happened: never|rebalance|eviction|CAUSE")
 	f.StringVar(&o.settle, "settle", "", "what happens within this time does not trip --fail-on")
 	f.StringVar(&o.untilStable, "until-stable", "", "end with 0 as soon as the groups are Stable for this time, with 1 when --for ends first")
+	f.StringVar(&o.since, "since", "1h", "judge causes by the log since then; if given, tell its rebalances first")
+	f.StringVar(&o.onRisk, "on-risk", "", "run this `CMD` (sh -c) when a member is about to be put out; KGDIAG_GROUP, KGDIAG_MEMBER, … tell which")
 	f.IntVar(&o.members, "members", 0, "members that --until-stable asks of each group")
 	return c
 }
@@ -79,6 +85,7 @@ func (o *watchOptions) run(ctx context.Context, c *cobra.Command, args []string)
 	}
 	defer s.close()
 	cfg := watch.Config{Collector: s.collector, Scanner: s.scanner, Selection: sel, Now: o.now}
+	cfg.Since, cfg.Past = o.sinceD, c.Flags().Changed("since")
 	if o.stableD > 0 {
 		cfg.Until = &watch.Until{For: o.stableD, Members: o.members}
 	}
@@ -114,7 +121,13 @@ func (o *watchOptions) validate(c *cobra.Command, ids []string) error {
 	case o.members < 0:
 		return usagef("--members %d: want at least 1", o.members)
 	}
-	var err error
+	from, err := o.parseMoment("--since", o.since)
+	if err != nil {
+		return err
+	}
+	if o.sinceD = o.now().Sub(from); o.sinceD <= 0 {
+		return usagef("--since %s: lies ahead", o.since)
+	}
 	o.trips, err = tripOf(o.failOn)
 	return err
 }
@@ -163,10 +176,13 @@ func (o *watchOptions) follow(ctx context.Context, w *watch.Watcher) error {
 		ctx, stop = context.WithTimeoutCause(ctx, o.forD, errForEnded)
 		defer stop()
 	}
+	risk := &riskRunner{a: o.app, command: o.onRisk}
 	result, err := w.Run(ctx, func(e watch.Event) error {
 		o.weigh(&e)
+		risk.run(ctx, &e)
 		return out.event(&e)
 	})
+	risk.wait()
 	if err != nil {
 		return err
 	}
@@ -190,10 +206,22 @@ func (o *watchOptions) startFailed(err error) error {
 
 // weigh keeps what --fail-on and the last line need.
 func (o *watchOptions) weigh(e *watch.Event) {
-	if e.Type == watch.CauseFound && e.Cause.Eviction() && e.Confidence != inspect.Low {
-		o.evictions[e.Group]++
+	if e.Type == watch.CauseFound {
+		now := e.Cause.Eviction() && e.Confidence != inspect.Low
+		switch key := e.Group + "\x00" + e.Record; {
+		case now && !o.evicted[key]:
+			o.evictions[e.Group]++
+			o.evicted[key] = true
+		case !now && o.evicted[key]: // a later verdict took it back
+			o.evictions[e.Group]--
+			delete(o.evicted, key)
+		}
 	}
-	if o.trips(e) && !e.Time.Before(o.began.Add(o.settleD)) {
+	at := e.Time
+	if !e.Happened.IsZero() {
+		at = e.Happened
+	}
+	if o.trips(e) && !at.Before(o.began.Add(o.settleD)) {
 		o.tripped = true
 	}
 }

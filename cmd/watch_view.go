@@ -179,6 +179,9 @@ func (w *watchLines) line(e *watch.Event, style term.Style, word string) render.
 // event writes one event, and what it refers to at the end of the line.
 func (w *watchLines) event(e *watch.Event) error {
 	word, style, text := w.words(e)
+	if e.Type == watch.CauseFound && e.Cause == inspect.MemberJoined && !w.o.flags.verbose {
+		return nil // the line of the join has said it
+	}
 	l := append(w.line(e, style, word), render.P("%s", text))
 	if e.Incident > 0 && e.Type != watch.CauseFound {
 		n := len([]rune(render.Clean(l.Plain())))
@@ -193,7 +196,7 @@ func (w *watchLines) words(e *watch.Event) (word string, style term.Style, text 
 	case watch.RebalanceDone:
 		return w.rebalanceWords(e)
 	case watch.RebalanceStarted:
-		return "rebalance", term.Warn, joinParts(memberParts(e), "began, "+e.State, within(e))
+		return "begins", term.Warn, joinParts(memberParts(e), e.State, within(e))
 	case watch.MemberJoined, watch.MemberLeft, watch.MemberReplaced:
 		return strings.TrimPrefix(string(e.Type), "member_"), term.Warn, joinParts(memberParts(e), changeParts(e, w.o.flags.verbose), membersPart(e), e.Why, within(e))
 	case watch.SettingsChanged:
@@ -236,13 +239,44 @@ func (w *watchLines) riskWords(e *watch.Event) (word string, style term.Style, t
 	case watch.MemberSpoke:
 		return "commits", term.Good, fmt.Sprintf("%s commits again after %s", e.Member, spanOf(e.Silent))
 	case watch.CauseFound:
-		head := fmt.Sprintf("#%d %s, %s", e.Incident, e.Cause, e.Confidence)
-		if len(e.Evidence) > 0 {
-			head += ": " + e.Evidence[0]
+		style = term.Bad
+		if !e.Cause.Eviction() {
+			style = term.Bold
 		}
-		return "CAUSE", term.Bad, head
+		return "CAUSE", style, causeText(e)
 	}
 	return string(e.Type), term.Plain, e.Why
+}
+
+// causeText is a verdict: cause, how sure, and the figures behind it.
+func causeText(e *watch.Event) string {
+	text := fmt.Sprintf("#%d %s, %s", e.Incident, e.Cause, e.Confidence)
+	if e.Past {
+		text = fmt.Sprintf("%s, %s", e.Cause, e.Confidence)
+	}
+	why := ""
+	switch {
+	case e.Cause == inspect.PollIntervalExceeded && e.Limit != nil && e.Stall != nil:
+		why = fmt.Sprintf("had %s, needed %s", spanOf(e.Limit), spanOf(e.Stall))
+	case len(e.Evidence) > 0:
+		why = e.Evidence[0]
+	}
+	if e.Member != "" {
+		why = joinParts(e.Member, why)
+	}
+	if why != "" {
+		text += ": " + why
+	}
+	var rivals []string
+	for _, r := range e.Rivals {
+		if r.WhyNot == "" {
+			rivals = append(rivals, string(r.Cause))
+		}
+	}
+	if e.Confidence != inspect.High && len(rivals) > 0 {
+		text += "; or " + strings.Join(rivals, ", ")
+	}
+	return text
 }
 
 // rebalanceWords are the word and the text of a generation or epoch.
@@ -267,15 +301,21 @@ func (w *watchLines) rebalanceWords(e *watch.Event) (word string, style term.Sty
 	switch e.StoppedBasis {
 	case "observed":
 		stopped = "stopped " + spanOf(e.Stopped)
-	case "estimated":
+	case "at_most":
 		stopped = "stopped under " + spanOf(e.Stopped)
+	case "estimated":
+		stopped = "stopped ~" + spanOf(e.Stopped)
 	}
 	moved := ""
 	if e.Moved > 0 && (w.o.flags.verbose || e.GenerationBasis != "epoch") {
 		moved = fmt.Sprintf("%d of %s moved", e.Moved, plural(e.Assigned, "partition"))
 	}
 	changes := changeParts(e, w.o.flags.verbose || len(e.Joined)+len(e.Left)+len(e.Replaced) == 0)
-	return word, term.Bold, joinParts(memberParts(e), changes, membersPart(e), step, skipped, moved, stopped, e.Why, pollNote(e))
+	cause := ""
+	if e.Past && e.Cause != "" {
+		cause = causeText(e)
+	}
+	return word, term.Bold, joinParts(memberParts(e), changes, membersPart(e), step, skipped, moved, stopped, e.Why, pollNote(e), cause)
 }
 
 // pollNote says of a rebalance that polls alone have seen how exact they are.
@@ -291,7 +331,7 @@ func within(e *watch.Event) string {
 	if e.PollEvery == nil {
 		return ""
 	}
-	return "seen every " + spanOf(e.PollEvery)
+	return "polled every " + spanOf(e.PollEvery)
 }
 
 // joinParts joins what is not empty by commas.
@@ -309,7 +349,7 @@ func memberParts(e *watch.Event) string {
 		s := "+" + m.Label
 		switch {
 		case m.BackAfter != nil:
-			s += " (back after " + spanOf(m.BackAfter) + ")"
+			s += " (was out " + spanOf(m.BackAfter) + ")"
 		case m.Ambiguous:
 			s += " (one of several like it is back)"
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/family"
 )
 
 // Record takes one record of the log's tail, in the order of its partition, that
@@ -73,7 +74,8 @@ func (g *group) freshMembers(r *inspect.Record) map[string]*member {
 		gm := &r.Metadata.Members[i]
 		session, rebalance := gm.Session, gm.Rebalance
 		m := &member{id: gm.MemberID, clientID: gm.ClientID, host: gm.Host, instance: gm.InstanceID,
-			session: &session, rebalance: &rebalance, topics: topicsText(gm.Topics), epoch: -1, first: r.Time}
+			session: &session, rebalance: &rebalance, topics: topicsText(gm.Topics), epoch: -1, first: r.Time,
+			family: family.Guess(family.OfMember(g.id, r.Metadata, gm)).Family}
 		if old := g.members[m.id]; old != nil {
 			m.first = old.first
 		}
@@ -410,7 +412,7 @@ func (d *Differ) close(g *group, e *Event, arrived inspect.Time) {
 		if d.opts.Log {
 			within = max(within, g.gap)
 		}
-		e.Stopped, e.StoppedBasis = ms(within), "estimated"
+		e.Stopped, e.StoppedBasis = ms(within), "at_most"
 	}
 	g.incident, g.started, g.before, g.told = e.Incident, inspect.Time{}, inspect.Time{}, map[string]bool{}
 	g.restPolls, g.closed = 0, arrived

@@ -94,6 +94,7 @@ type member struct {
 	topics             string // as text
 	regex              string
 	assignor           string
+	family             inspect.Family
 	epoch              int32 // -1 unknown
 	state              int8
 	first              inspect.Time // first seen
@@ -158,7 +159,7 @@ func (d *Differ) Seed(s *inspect.Group) {
 	for i := range s.Members {
 		m := &s.Members[i]
 		g.members[m.MemberID] = &member{id: m.MemberID, clientID: m.ClientID, host: m.Host, instance: m.InstanceID,
-			session: m.Session, rebalance: m.Rebalance, topics: topicsText(m.Topics), regex: m.TopicRegex, epoch: -1, first: s.At}
+			session: m.Session, rebalance: m.Rebalance, topics: topicsText(m.Topics), regex: m.TopicRegex, epoch: -1, first: s.At, family: m.Client.Family}
 		if m.Epoch != nil {
 			g.members[m.MemberID].epoch = *m.Epoch
 		}

@@ -180,7 +180,7 @@ func TestRebalanceBetweenTwoPolls(t *testing.T) {
 	s.poll(0, "Stable", "a")
 	s.poll(0.25, "Stable", "a")
 	got := s.gen(0.4, 2, "a", "b")
-	want(t, got, "rebalance 2 +b estimated 250ms #1")
+	want(t, got, "rebalance 2 +b at_most 250ms #1")
 	want(t, s.poll(0.5, "Stable", "a", "b"))
 }
 
@@ -213,7 +213,7 @@ func TestCoordinatorDies(t *testing.T) {
 	if *got[1].PreviousCoordinator != 1 || *got[1].Coordinator != 2 {
 		t.Errorf("%+v", got[1])
 	}
-	want(t, s.gen(20, 6, "a", "b"), "rebalance 6 +b estimated 16s #1")
+	want(t, s.gen(20, 6, "a", "b"), "rebalance 6 +b at_most 16s #1")
 }
 
 func TestStaticMemberReplaced(t *testing.T) {
@@ -290,7 +290,7 @@ func TestGroupComesAndGoes(t *testing.T) {
 	want(t, s.record(1, inspect.Record{Type: inspect.RecGroupMetadata, Metadata: &inspect.GroupMetadata{}}), "appeared")
 	want(t, s.gen(2, 1, "a"), "rebalance 1 +a #1")
 	want(t, s.poll(2.25, "Stable", "a"))
-	want(t, s.gen(9, 2), "rebalance 2 -a estimated 6.75s #2")
+	want(t, s.gen(9, 2), "rebalance 2 -a at_most 6.75s #2")
 	want(t, s.record(10, inspect.Record{Type: inspect.RecGroupMetadata, Tombstone: true}))
 	want(t, s.poll(10.25, "Dead"), "deleted")
 	want(t, s.gen(20, 1, "a"), "appeared", "rebalance 1 +a(back 11s) #2")
@@ -311,9 +311,9 @@ func TestPollsAlone(t *testing.T) {
 		t.Errorf("%+v", got[0])
 	}
 	// A rebalance that no poll saw running.
-	want(t, see(bound(observation(2.75, "Stable", "a", "c"), 6)), "rebalance 6 +c estimated 250ms #2")
-	want(t, see(bound(observation(3, "Stable", "a", "c"), 7)), "rebalance 7 estimated 250ms #3") // nothing but the bound moved
-	want(t, see(observation(4, "Empty")), "rebalance -a -c estimated 1s #4")
+	want(t, see(bound(observation(2.75, "Stable", "a", "c"), 6)), "rebalance 6 +c at_most 250ms #2")
+	want(t, see(bound(observation(3, "Stable", "a", "c"), 7)), "rebalance 7 at_most 250ms #3") // nothing but the bound moved
+	want(t, see(observation(4, "Empty")), "rebalance -a -c at_most 1s #4")
 }
 
 func member848(client string) *inspect.MemberMetadata {

@@ -68,7 +68,7 @@ func (d *Differ) memberRecord(g *group, r *inspect.Record) {
 	}
 	mm := r.MemberOf
 	m := &member{id: r.Member, clientID: mm.ClientID, host: mm.Host, instance: mm.InstanceID, session: mm.Session, rebalance: mm.Rebalance,
-		topics: topicsText(mm.Topics), regex: mm.Regex, assignor: text(mm.Assignor), epoch: -1, first: r.Time}
+		topics: topicsText(mm.Topics), regex: mm.Regex, assignor: text(mm.Assignor), epoch: -1, first: r.Time, family: familyOf(g.id, r)}
 	d.appear(g, r)
 	if old == nil {
 		g.members[m.id] = m

@@ -53,6 +53,8 @@ type Event struct {
 	Source Source   `json:"source"`
 	// PollEvery is the time between two polls when a poll saw it: how exact Time is.
 	PollEvery *inspect.Millis `json:"poll_every_ms,omitempty"`
+	// Past is set for what happened before the watch began.
+	Past bool `json:"past,omitempty"`
 	// Incident joins the events of one story: a rebalance from its first sign to its
 	// record and cause, the return of a member to its departure, the two steps of a
 	// cooperative rebalance. 0 none.
@@ -77,10 +79,11 @@ type Event struct {
 	Moved    int      `json:"moved,omitempty"`    // partitions that changed hands
 	Assigned int      `json:"assigned,omitempty"` // all that are assigned
 
-	// Stopped is how long the group stood still: from the first poll that saw it to
-	// the end, or at most so long where the basis is "estimated".
+	// Stopped is how long the group stood still: from the first poll that saw it to the
+	// end ("observed"); between two polls, so at most so long ("at_most"); or worked out
+	// from the log alone, of the past ("estimated").
 	Stopped      *inspect.Millis `json:"stopped_ms,omitempty"`
-	StoppedBasis string          `json:"stopped_basis,omitempty"` // "observed" | "estimated"
+	StoppedBasis string          `json:"stopped_basis,omitempty"` // "observed" | "at_most" | "estimated"
 	Converged    *inspect.Millis `json:"converged_ms,omitempty"`
 	Last         string          `json:"last,omitempty"` // the member that converged last
 
@@ -88,15 +91,23 @@ type Event struct {
 	PreviousCoordinator *int32 `json:"previous_coordinator,omitempty"`
 
 	Member string          `json:"member,omitempty"`    // label of the member it is about
+	Who    *Who            `json:"who,omitempty"`       // the same member
 	Silent *inspect.Millis `json:"silent_ms,omitempty"` // since its last commit
 	Limit  *inspect.Millis `json:"limit_ms,omitempty"`  // its rebalance timeout
 	OutAt  inspect.Time    `json:"out_at,omitzero"`     // when it will be put out, about
 
+	// Happened is when the rebalance was that a cause is about; Time is when it was found.
+	Happened   inspect.Time       `json:"happened,omitzero"`
 	Cause      inspect.Cause      `json:"cause,omitempty"`
 	Confidence inspect.Confidence `json:"confidence,omitempty"`
 	Basis      inspect.Basis      `json:"basis,omitempty"`
 	Returned   inspect.Returned   `json:"returned,omitempty"`
 	Evidence   []string           `json:"evidence,omitempty"`
+	Rivals     []inspect.Rival    `json:"rivals,omitempty"`
+	// Stall is the longest time between two polls that the evidence shows, BackAfter
+	// the time from the last commit to the return.
+	Stall     *inspect.Millis `json:"stall_ms,omitempty"`
+	BackAfter *inspect.Millis `json:"back_after_ms,omitempty"`
 
 	Why     string   `json:"why,omitempty"`     // of a lost source, or a remark
 	Nearest []string `json:"nearest,omitempty"` // ids that a missing group may be a misspelling of
@@ -141,7 +152,9 @@ type Change struct {
 // CountsAsRebalance reports whether the event is a rebalance of its own, as the
 // summary and --fail-on rebalance count: the second step of a cooperative one and
 // the creation of a group are not.
-func (e *Event) CountsAsRebalance() bool { return e.Type == RebalanceDone && !e.Cooperative }
+func (e *Event) CountsAsRebalance() bool {
+	return e.Type == RebalanceDone && !e.Cooperative && !e.Past
+}
 
 // ms is d as optional milliseconds.
 func ms(d time.Duration) *inspect.Millis { return inspect.Ms(d) }

@@ -29,9 +29,14 @@ func (w *Watcher) feed(ctx context.Context, in chan<- input) (wait func()) {
 	if !w.named {
 		wg.Go(func() { w.list(ctx, in) })
 	}
+	wg.Go(func() { w.askEnds(ctx, in) })
 	if w.info.Log {
 		next := maps.Clone(w.next)
 		wg.Go(func() { w.tail(ctx, next, in) })
+		if w.cfg.Since > 0 && len(w.ends) > 0 {
+			ends := maps.Clone(w.ends)
+			wg.Go(func() { w.readPrefix(ctx, ends, in) })
+		}
 	}
 	return wg.Wait
 }
@@ -60,6 +65,23 @@ func poll(ctx context.Context, p *collect.Poller, every time.Duration, in chan<-
 		case <-t.C:
 		case <-ctx.Done():
 			return
+		}
+	}
+}
+
+// askEnds asks for the ends of logs when the loop wants them.
+func (w *Watcher) askEnds(ctx context.Context, in chan<- input) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case want := <-w.wantEnds:
+			limited, cancel := context.WithTimeout(ctx, collect.DefaultPerBroker)
+			ends, err := w.cfg.Collector.Ends(limited, want)
+			cancel()
+			if err == nil && len(ends) > 0 && send(ctx, in, input{ends: ends}) != nil {
+				return
+			}
 		}
 	}
 }
@@ -151,13 +173,13 @@ func (w *Watcher) awaitTopic(ctx context.Context) map[int32]int64 {
 // filter asks for the records of the watched groups.
 func (w *Watcher) filter() offsetlog.Filter {
 	if !w.named {
-		return offsetlog.Filter{}
+		return offsetlog.Filter{Commits: true}
 	}
 	groups := map[string]bool{}
 	for _, id := range w.cfg.Selection.Groups {
 		groups[id] = true
 	}
-	return offsetlog.Filter{Groups: groups}
+	return offsetlog.Filter{Groups: groups, Commits: true}
 }
 
 // wait waits for d or the end of ctx.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -37,6 +38,8 @@ const (
 	tailRetry = time.Second
 	// mergeFrom is the number of groups from which the same trouble is told once.
 	mergeFrom = 4
+	// assessEvery is how often members are looked at for silence.
+	assessEvery = time.Second
 )
 
 // Config says what to watch and with what.
@@ -46,6 +49,11 @@ type Config struct {
 	Scanner *offsetlog.Scanner
 	// Selection: Groups for named groups, All for every group that matches.
 	Selection collect.Selection
+	// Since is how far back the log is read for what happened before, so that a
+	// departure can be judged by the commits before it; 0 not at all.
+	Since time.Duration
+	// Past tells the rebalances within Since too.
+	Past bool
 	// Until ends the watch as soon as it holds; nil never.
 	Until *Until
 	// Now is kgdiag's clock; time.Now if nil.
@@ -75,6 +83,14 @@ type Watcher struct {
 	quick   *collect.Poller
 	slow    *collect.Poller
 	degrade error // why the log was given up
+
+	books     map[string]*book
+	incidents map[string]int // by group and record
+	logs      []inspect.PartitionLog
+	from      inspect.Time
+	ends      map[int32]int64 // of the log at the start
+	assessed  time.Time
+	wantEnds  chan []inspect.TopicPartitions
 }
 
 // Info is what the first line of a watch says.
@@ -104,8 +120,9 @@ func New(cfg Config) *Watcher {
 		cfg.Now = time.Now
 	}
 	return &Watcher{cfg: cfg, hot: map[string]time.Time{}, groups: map[string]bool{}, came: map[string]bool{},
-		stable: map[string]time.Time{}, tallies: map[string]*Tally{},
-		named: !cfg.Selection.All && len(cfg.Selection.Groups) > 0}
+		stable: map[string]time.Time{}, tallies: map[string]*Tally{}, books: map[string]*book{}, incidents: map[string]int{},
+		wantEnds: make(chan []inspect.TopicPartitions, 1),
+		named:    !cfg.Selection.All && len(cfg.Selection.Groups) > 0}
 }
 
 // Start takes a snapshot and finds out whether the log can be read. The ends of the
@@ -133,6 +150,7 @@ func (w *Watcher) Start(ctx context.Context) (*Info, error) {
 		if !slices.Contains(w.info.Waiting, g.ID) {
 			w.differ.Seed(g)
 			w.came[g.ID] = true
+			w.books[g.ID].snapshot = g
 		}
 	}
 	for _, id := range w.cfg.Selection.Groups {
@@ -153,6 +171,7 @@ func (w *Watcher) watch(id string) {
 	if !w.groups[id] {
 		w.groups[id] = true
 		w.tallies[id] = &Tally{Members: -1}
+		w.books[id] = newBook(id)
 	}
 }
 
@@ -188,11 +207,11 @@ func (w *Watcher) findLog(ctx context.Context, m *collect.Metadata) {
 		w.noLog(err)
 		return
 	}
-	w.info.Log, w.next = true, map[int32]int64{}
+	w.info.Log, w.next, w.ends = true, map[int32]int64{}, map[int32]int64{}
 	for _, p := range w.partitions(m.OffsetsPartitions()) {
 		w.next[p] = -1
 		if e, ok := edges[p]; ok {
-			w.next[p] = e.End
+			w.next[p], w.ends[p] = e.End, e.End
 		}
 	}
 }
@@ -241,6 +260,8 @@ type input struct {
 	lost     *offsetlog.Trouble
 	logGone  error
 	listed   []string // all groups there are
+	prefix   *prefix  // what the log held before
+	ends     map[string]map[int32]int64
 	restless []string // groups that a listing shows not at rest
 }
 
@@ -272,8 +293,7 @@ func (w *Watcher) Run(ctx context.Context, emit func(Event) error) (*Result, err
 		case i := <-in:
 			events = w.take(i)
 		case <-tick.C:
-			events = w.differ.Tick(inspect.At(w.cfg.Now()))
-			w.pace()
+			events = w.tick()
 		}
 		if err := w.tell(events, emit); err != nil {
 			return nil, err
@@ -282,6 +302,47 @@ func (w *Watcher) Run(ctx context.Context, emit func(Event) error) (*Result, err
 			return w.result(true), nil
 		}
 	}
+}
+
+// tick does what is due by the clock.
+func (w *Watcher) tick() []Event {
+	now := w.cfg.Now()
+	events := w.differ.Tick(inspect.At(now))
+	w.pace()
+	for _, b := range w.books {
+		if b.due(now) {
+			events = append(events, w.judge(b, now)...)
+		}
+	}
+	if now.Sub(w.assessed) >= assessEvery {
+		w.assessed = now
+		events = append(events, w.assess(now)...)
+	}
+	return events
+}
+
+// assess looks for silent members, and asks for the ends of their logs.
+func (w *Watcher) assess(now time.Time) []Event {
+	if !w.info.Log || w.degrade != nil {
+		return nil // without commits nobody can be told to be silent
+	}
+	var events []Event
+	var want []inspect.TopicPartitions
+	for _, id := range slices.Sorted(maps.Keys(w.books)) {
+		got, ask := w.books[id].risks.assess(w.differ.group(id), now)
+		for _, e := range got {
+			events = append(events, w.differ.stamp(e)...)
+			w.warm(id, now)
+		}
+		want = append(want, ask...)
+	}
+	if len(want) > 0 {
+		select {
+		case w.wantEnds <- want:
+		default: // the last question is still under way
+		}
+	}
+	return events
 }
 
 // take works one input into the differ.
@@ -294,10 +355,21 @@ func (w *Watcher) take(i input) []Event {
 			return nil
 		}
 		w.watch(r.Group)
-		if r.Type != inspect.RecOffsetCommit {
+		b := w.books[r.Group]
+		b.add(*r)
+		b.risks.commit(r, now)
+		if r.Type != inspect.RecOffsetCommit && r.Type != inspect.RecLegacyOffsetCommit {
 			w.warm(r.Group, now)
+			b.stir(now)
 		}
 		return w.differ.Record(r, inspect.At(now))
+	case i.ends != nil:
+		for id, b := range w.books {
+			b.risks.ends(w.differ.group(id), i.ends)
+		}
+		return nil
+	case i.prefix != nil:
+		return w.takePrefix(i.prefix, now)
 	case i.lost != nil:
 		t := i.lost
 		why := fmt.Sprintf("%s-%d: %d offsets from %d on could not be read: %v", locate.OffsetsTopic, t.Partition, t.Lost, t.Offset, t.Err)
@@ -341,6 +413,7 @@ func (w *Watcher) takePolls(i input, now time.Time) []Event {
 			w.tallies[o.Group].State, w.tallies[o.Group].Members = o.State, len(o.Members)
 		}
 		w.gate(o)
+		w.books[o.Group].observe(*o)
 		events = append(events, got...)
 	}
 	return merge(events)
@@ -429,7 +502,12 @@ func (w *Watcher) tell(events []Event, emit func(Event) error) error {
 		case GroupAppeared:
 			w.came[e.Group] = true
 		case RebalanceDone:
+			if e.Past {
+				break
+			}
 			w.came[e.Group] = true
+			w.incidents[e.Group+"\x00"+e.Record] = e.Incident
+			w.books[e.Group].stir(w.cfg.Now())
 			delete(w.stable, e.Group) // also one that no poll has seen
 		}
 		if err := emit(e); err != nil {

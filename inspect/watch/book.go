@@ -1,0 +1,230 @@
+package watch
+
+import (
+	"slices"
+	"sort"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/family"
+	"github.com/kgdiag/kgdiag/inspect/timeline"
+)
+
+const (
+	// maxCommits bounds the offset commits that are kept of one group: an hour of 50 a
+	// second, and more than enough to know a member's beat.
+	maxCommits = 200_000
+	// maxObservations bounds the runs of polls that are kept of one group.
+	maxObservations = 10_000
+	// judgeAfter is the pause between a change and the verdict on it: the polls of the
+	// moment are then in.
+	judgeAfter = time.Second
+	// judgeShare bounds the time that verdicts take: after one of d, the next waits at
+	// least judgeShare*d.
+	judgeShare = 20
+)
+
+// book is all that a watch has seen of one group: what a verdict rests on, and what a
+// case file keeps.
+type book struct {
+	id           string
+	snapshot     *inspect.Group
+	records      []inspect.Record
+	commits      int
+	observations []inspect.Observation
+	dirty        time.Time // since when a verdict is due; zero none
+	notBefore    time.Time
+	told         map[string]verdict // by record of the rebalance
+	past         map[string]bool    // rebalances that were over when the watch began
+	risks        *risks
+}
+
+// verdict is what was told of a rebalance.
+type verdict struct {
+	cause      inspect.Cause
+	confidence inspect.Confidence
+	returned   inspect.Returned
+}
+
+func newBook(id string) *book {
+	return &book{id: id, told: map[string]verdict{}, past: map[string]bool{}, risks: newRisks()}
+}
+
+// add keeps a record.
+func (b *book) add(r inspect.Record) {
+	b.records = append(b.records, r)
+	if r.Type != inspect.RecOffsetCommit && r.Type != inspect.RecLegacyOffsetCommit {
+		return
+	}
+	if b.commits++; b.commits > maxCommits+maxCommits/10 {
+		b.thin()
+	}
+}
+
+// thin drops the oldest commits; other records are few and stay.
+func (b *book) thin() {
+	drop := b.commits - maxCommits
+	b.records = slices.DeleteFunc(b.records, func(r inspect.Record) bool {
+		commit := r.Type == inspect.RecOffsetCommit || r.Type == inspect.RecLegacyOffsetCommit
+		if commit && drop > 0 {
+			drop--
+			b.commits--
+			return true
+		}
+		return false
+	})
+}
+
+// prefix puts records from before the watch in front.
+func (b *book) prefix(records []inspect.Record) {
+	have := map[string]bool{}
+	for i := range b.records {
+		have[recordName(&b.records[i])] = true
+	}
+	old := slices.DeleteFunc(records, func(r inspect.Record) bool { return have[recordName(&r)] })
+	b.commits = 0
+	all := append(old, b.records...)
+	b.records = nil
+	for _, r := range all {
+		b.add(r)
+	}
+}
+
+// observe keeps a poll, as a run with those before it that saw the same.
+func (b *book) observe(o inspect.Observation) {
+	if n := len(b.observations); n > 0 && sameObservation(&b.observations[n-1], &o) {
+		b.observations[n-1].To = o.To
+		return
+	}
+	b.observations = append(b.observations, o)
+	if len(b.observations) > maxObservations {
+		b.observations = slices.Clone(b.observations[maxObservations/10:])
+	}
+}
+
+// sameObservation reports whether two polls saw the same.
+func sameObservation(a, b *inspect.Observation) bool {
+	if a.State != b.State || a.Error != b.Error || a.Coordinator != b.Coordinator || !sameInt(a.Epoch, b.Epoch) ||
+		!sameInt(a.GenerationBound, b.GenerationBound) || len(a.Members) != len(b.Members) {
+		return false
+	}
+	for i := range a.Members {
+		x, y := &a.Members[i], &b.Members[i]
+		if x.MemberID != y.MemberID || x.Host != y.Host || !sameInt(x.Epoch, y.Epoch) ||
+			!slices.EqualFunc(x.Assignment, y.Assignment, func(p, q inspect.TopicPartitions) bool {
+				return p.Topic == q.Topic && slices.Equal(p.Partitions, q.Partitions)
+			}) {
+			return false
+		}
+	}
+	return true
+}
+
+func sameInt(a, b *int32) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}
+
+// timeline rebuilds the group's rebalances from the book.
+func (b *book) timeline(end time.Time, logs []inspect.PartitionLog) inspect.Timeline {
+	in := timeline.Input{Group: b.id, Observations: b.observations, Snapshot: b.snapshot, Logs: logs, End: inspect.At(end)}
+	for i := range b.records {
+		in.Records = append(in.Records, &b.records[i])
+	}
+	return timeline.BuildGroup(in, timeline.Options{Family: func(c timeline.Clues) inspect.ClientGuess {
+		return family.Guess(family.Evidence{Group: b.id, Type: c.Type, ProtocolType: c.ProtocolType, Protocol: c.Assignor, ClientID: c.ClientID,
+			MemberID: c.MemberID, InstanceID: c.InstanceID, Subscription: c.Subscription, Session: c.Session, Rebalance: c.Rebalance})
+	}})
+}
+
+// stir asks for a verdict.
+func (b *book) stir(now time.Time) {
+	if b.dirty.IsZero() {
+		b.dirty = now
+	}
+}
+
+// due reports whether it is time for a verdict.
+func (b *book) due(now time.Time) bool {
+	return !b.dirty.IsZero() && now.Sub(b.dirty) >= judgeAfter && !now.Before(b.notBefore)
+}
+
+// judge tells what is new about the causes of rebalances since the watch began. A
+// cause may be refined: with the member's return, say.
+func (w *Watcher) judge(b *book, now time.Time) []Event {
+	began := w.cfg.Now()
+	b.dirty = time.Time{}
+	tl := b.timeline(now, w.logs)
+	var out []Event
+	for i := range tl.Rebalances {
+		r := &tl.Rebalances[i]
+		v := verdict{r.Cause, r.Confidence, r.Returned}
+		incident := w.incidents[b.id+"\x00"+r.ID]
+		if b.past[r.ID] || incident == 0 || r.Cause == inspect.UnknownCause || r.Cause == "" || b.told[r.ID] == v {
+			continue
+		}
+		b.told[r.ID] = v
+		out = append(out, w.differ.stamp(w.causeEvent(b, r, incident))...)
+	}
+	b.notBefore = now.Add(judgeShare * w.cfg.Now().Sub(began))
+	return out
+}
+
+// causeEvent is the verdict on one rebalance.
+func (w *Watcher) causeEvent(b *book, r *inspect.Rebalance, incident int) Event {
+	generation := r.Generation
+	e := Event{Type: CauseFound, Time: inspect.At(w.cfg.Now()), Happened: r.Time, Group: b.id, Source: FromLog, Record: r.ID, Incident: incident, Generation: &generation,
+		Cause: r.Cause, Confidence: r.Confidence, Basis: r.Basis, Returned: r.Returned, Evidence: r.Evidence, Rivals: r.Rivals}
+	for i := range r.Members.Left {
+		d := &r.Members.Left[i]
+		if d.Cause != r.Cause {
+			continue
+		}
+		e.Member = firstOf(d.ClientID, d.MemberID)
+		e.Limit = d.Rebalance
+		if r.Cause != inspect.PollIntervalExceeded {
+			e.Limit = d.Session
+		}
+		e.BackAfter = d.BackAfter
+	}
+	e.Stall = r.Stall
+	return e
+}
+
+// firstOf is the first that is not empty.
+func firstOf(a, b string) string {
+	if a != "" {
+		return a
+	}
+	return b
+}
+
+// Case is all that the watch has kept, for a case file. Call it when Run has ended.
+func (w *Watcher) Case() *inspect.Case {
+	c := *w.info.Case
+	c.Records, c.Observations, c.Timelines = nil, nil, nil
+	c.Window = inspect.Window{From: w.from, To: inspect.At(w.cfg.Now())}
+	c.Logs = w.logs
+	for _, l := range w.logs {
+		if l.CompleteSince.After(c.Window.CompleteSince.Time) {
+			c.Window.CompleteSince = l.CompleteSince
+		}
+	}
+	ids := make([]string, 0, len(w.books))
+	for id := range w.books {
+		ids = append(ids, id)
+	}
+	sort.Strings(ids)
+	for _, id := range ids {
+		b := w.books[id]
+		c.Records = append(c.Records, b.records...)
+		c.Observations = append(c.Observations, b.observations...)
+	}
+	sort.SliceStable(c.Records, func(i, j int) bool {
+		a, b := &c.Records[i], &c.Records[j]
+		return a.Partition < b.Partition || a.Partition == b.Partition && a.Offset < b.Offset
+	})
+	return &c
+}

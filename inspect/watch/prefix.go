@@ -1,0 +1,128 @@
+package watch
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/offsetlog"
+)
+
+// prefixCommits is how many commits of the past are kept, all groups together: what
+// is read beyond it loses its oldest.
+const prefixCommits = 500_000
+
+// prefix is what the log held of the time before the watch.
+type prefix struct {
+	records map[string][]inspect.Record
+	logs    []inspect.PartitionLog
+	from    inspect.Time
+	err     error
+}
+
+// readPrefix reads the log from Since ago up to where the tail began. It runs beside
+// the watch, which does not wait for it.
+func (w *Watcher) readPrefix(ctx context.Context, ends map[int32]int64, in chan<- input) {
+	p := &prefix{records: map[string][]inspect.Record{}, from: inspect.At(w.cfg.Now().Add(-w.cfg.Since))}
+	req := offsetlog.Request{Filter: w.filter(), From: offsetlog.AtTime(p.from.Time), ToOffsets: ends}
+	for partition := range ends {
+		req.Partitions = append(req.Partitions, partition)
+	}
+	slices.Sort(req.Partitions)
+	// Without names the commits of all groups of the cluster would be read: then only
+	// the membership is, and commits from now on.
+	req.Commits = w.named
+	commits := 0
+	p.logs, p.err = w.cfg.Scanner.Scan(ctx, req, func(r inspect.Record) error {
+		if !w.mine(r.Group) {
+			return nil
+		}
+		if r.Type == inspect.RecOffsetCommit {
+			if commits++; commits > prefixCommits {
+				p.drop(prefixCommits / 10)
+				commits -= prefixCommits / 10
+			}
+		}
+		p.records[r.Group] = append(p.records[r.Group], r)
+		return nil
+	})
+	_ = send(ctx, in, input{prefix: p}) // if ctx has ended, nobody asks
+}
+
+// drop leaves out the oldest n commits or more of the group that has most.
+func (p *prefix) drop(n int) {
+	most := ""
+	for id := range p.records {
+		if most == "" || len(p.records[id]) > len(p.records[most]) {
+			most = id
+		}
+	}
+	p.records[most] = slices.DeleteFunc(p.records[most], func(r inspect.Record) bool {
+		if n > 0 && r.Type == inspect.RecOffsetCommit {
+			n--
+			return true
+		}
+		return false
+	})
+}
+
+// takePrefix puts the past into the books, and tells it if that was asked for.
+func (w *Watcher) takePrefix(p *prefix, now time.Time) []Event {
+	w.logs, w.from = p.logs, p.from
+	var events []Event
+	for id, records := range p.records {
+		w.watch(id)
+		b := w.books[id]
+		b.prefix(records)
+		for i := range records {
+			b.risks.commit(&records[i], records[i].Time.Time)
+		}
+		if p.err != nil {
+			continue
+		}
+		for _, r := range b.timeline(now, w.logs).Rebalances {
+			if w.incidents[id+"\x00"+r.ID] != 0 {
+				continue // of the watch itself
+			}
+			b.past[r.ID] = true
+			if w.cfg.Past {
+				events = append(events, pastEvent(id, &r))
+			}
+		}
+		b.stir(now)
+	}
+	slices.SortStableFunc(events, func(a, b Event) int { return a.Time.Compare(b.Time.Time) })
+	var out []Event
+	for _, e := range events {
+		out = append(out, w.differ.stamp(e)...)
+	}
+	if p.err != nil {
+		out = append(out, w.differ.stamp(Event{Type: SourceLost, Time: inspect.At(now), Source: FromLog,
+			Why: "the log before the watch could not be read in full: " + p.err.Error()})...)
+	}
+	return out
+}
+
+// pastEvent is a rebalance of the time before the watch, with its cause.
+func pastEvent(id string, r *inspect.Rebalance) Event {
+	generation, members := r.Generation, r.Members.After
+	e := Event{Type: RebalanceDone, Past: true, Time: r.Time, Group: id, Source: FromLog, Record: r.ID, Generation: &generation,
+		PreviousGeneration: r.PreviousGeneration, GenerationBasis: "record", Skipped: r.Skipped, Members: &members, Moved: r.Moved, Assigned: r.Assigned,
+		Stopped: r.Stopped, StoppedBasis: r.StoppedBasis, Converged: r.Converged, Last: r.ConvergedLast,
+		Cause: r.Cause, Confidence: r.Confidence, Basis: r.Basis, Returned: r.Returned, Evidence: r.Evidence, Rivals: r.Rivals, Stall: r.Stall}
+	if r.Converged != nil {
+		e.GenerationBasis = "epoch"
+	}
+	for _, j := range r.Members.Joined {
+		e.Joined = append(e.Joined, Who{Label: firstOf(j.ClientID, j.MemberID), ClientID: j.ClientID, Host: j.Host, MemberID: j.MemberID, InstanceID: j.InstanceID, BackAfter: j.BackAfter})
+	}
+	for _, d := range r.Members.Left {
+		between := d.LeftBetween
+		e.Left = append(e.Left, Who{Label: firstOf(d.ClientID, d.MemberID), ClientID: d.ClientID, Host: d.Host, MemberID: d.MemberID, InstanceID: d.InstanceID, LeftBetween: &between})
+	}
+	for _, s := range r.Members.Replaced {
+		e.Replaced = append(e.Replaced, Swap{Label: firstOf(s.ClientID, s.NewMemberID), ClientID: s.ClientID, Host: s.Host, OldMemberID: s.OldMemberID, NewMemberID: s.NewMemberID, InstanceID: s.InstanceID, NewHost: s.NewHost})
+	}
+	return e
+}

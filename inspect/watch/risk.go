@@ -1,0 +1,232 @@
+package watch
+
+import (
+	"slices"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/family"
+)
+
+const (
+	// enoughAdvances of a partition must have been seen before silence means anything:
+	// a consumer that keeps its offsets elsewhere never commits.
+	enoughAdvances = 3
+	// keptAdvances are kept of a partition, for its beat.
+	keptAdvances = 8
+	// leastSilence is the shortest silence that is told, beatsMissed the number of
+	// commits that must have failed to come, and silentShare the share of the rebalance
+	// timeout that must have passed.
+	leastSilence = 5 * time.Second
+	beatsMissed  = 3
+	silentShare  = 10
+	// unknownSilence is leastSilence where the rebalance timeout is not known.
+	unknownSilence = 30 * time.Second
+	// riskShare is the share of the rebalance timeout after which a silent member is at
+	// risk of being put out.
+	riskShare = 2
+	// endsEvery is how often the ends of a silent member's partitions are asked for.
+	endsEvery = 2 * time.Second
+)
+
+// progress is how a group's commits on one partition advance.
+type progress struct {
+	offset int64
+	times  []time.Time // of the last advances
+	seen   int         // advances
+}
+
+// silence is one member that has not committed for a while.
+type silence struct {
+	since   time.Time
+	asked   time.Time // when the ends of its logs were last asked for
+	ends    map[string]int64
+	growing bool
+	told    bool
+	atRisk  bool
+}
+
+// risks watches the members of one group for silence: no commit that advances,
+// while the lag grows, measured against the rebalance timeout. Pure.
+type risks struct {
+	parts  map[string]*progress
+	silent map[string]*silence
+}
+
+func newRisks() *risks {
+	return &risks{parts: map[string]*progress{}, silent: map[string]*silence{}}
+}
+
+// commit takes a commit; at is when it arrived, or its own time if it is of the past.
+func (k *risks) commit(r *inspect.Record, at time.Time) {
+	if r.Commit == nil {
+		return
+	}
+	key := tpKey(r.Topic, r.TopicPartition)
+	p := k.parts[key]
+	if p == nil {
+		p = &progress{offset: -1}
+		k.parts[key] = p
+	}
+	if r.Commit.Offset == p.offset {
+		return // a timer's commit of what was committed before is no sign of work
+	}
+	p.offset = r.Commit.Offset
+	p.seen++
+	p.times = append(p.times, at)
+	if len(p.times) > keptAdvances {
+		p.times = p.times[1:]
+	}
+}
+
+// beat is the median time between the last advances; 0 unknown.
+func (p *progress) beat() time.Duration {
+	var gaps []time.Duration
+	for i := 1; i < len(p.times); i++ {
+		gaps = append(gaps, p.times[i].Sub(p.times[i-1]))
+	}
+	if len(gaps) == 0 {
+		return 0
+	}
+	slices.Sort(gaps)
+	return gaps[len(gaps)/2]
+}
+
+// assess looks at all members of a group at rest. It gives events, and the partitions
+// whose ends it wants to know.
+func (k *risks) assess(g *group, now time.Time) (events []Event, want []inspect.TopicPartitions) {
+	if g.seen == nil || g.seen.State != "Stable" || now.Sub(g.seen.To.Time) > 2*SlowEvery+time.Second {
+		return nil, nil
+	}
+	present := map[string]bool{}
+	for i := range g.seen.Members {
+		om := &g.seen.Members[i]
+		m := g.members[om.MemberID]
+		if m == nil || len(om.Assignment) == 0 {
+			continue
+		}
+		present[m.id] = true
+		e, w := k.assessMember(g, m, om.Assignment, now)
+		events, want = append(events, e...), append(want, w...)
+	}
+	for id := range k.silent {
+		if !present[id] {
+			delete(k.silent, id) // gone: the rebalance tells
+		}
+	}
+	return events, want
+}
+
+// assessMember looks at one member.
+func (k *risks) assessMember(g *group, m *member, owned []inspect.TopicPartitions, now time.Time) (events []Event, want []inspect.TopicPartitions) {
+	last, beat, known := k.lastAdvance(owned)
+	if !known {
+		return nil, nil
+	}
+	if last.Before(g.closed.Time) {
+		last = g.closed.Time // it has had its partitions since then
+	}
+	limit := inspect.Or(m.rebalance, 0)
+	after := max(leastSilence, beatsMissed*beat, limit/silentShare)
+	if limit == 0 {
+		after = max(unknownSilence, beatsMissed*beat)
+	}
+	quiet := now.Sub(last)
+	s := k.silent[m.id]
+	if quiet < after {
+		if s != nil {
+			delete(k.silent, m.id)
+			if s.told {
+				return []Event{k.event(g, m, MemberSpoke, now, last.Sub(s.since))}, nil
+			}
+		}
+		return nil, nil
+	}
+	if s == nil {
+		s = &silence{since: last}
+		k.silent[m.id] = s
+	}
+	if !s.growing && now.Sub(s.asked) >= endsEvery {
+		s.asked = now
+		want = owned
+	}
+	if s.growing && !s.told {
+		s.told = true
+		events = append(events, k.event(g, m, MemberSilent, now, quiet))
+	}
+	if s.told && !s.atRisk && m.family.PollInterval() && limit > 0 && quiet >= limit/riskShare {
+		s.atRisk = true
+		e := k.event(g, m, MemberAtRisk, now, quiet)
+		e.OutAt = inspect.At(last.Add(limit))
+		events = append(events, e)
+	}
+	return events, want
+}
+
+// lastAdvance is when the owner of partitions last made progress on any, and its
+// beat: the quickest of its partitions'.
+func (k *risks) lastAdvance(owned []inspect.TopicPartitions) (last time.Time, beat time.Duration, known bool) {
+	for _, t := range owned {
+		for _, n := range t.Partitions {
+			p := k.parts[tpKey(t.Topic, n)]
+			if p == nil || p.seen < enoughAdvances {
+				continue
+			}
+			known = true
+			if at := p.times[len(p.times)-1]; at.After(last) {
+				last = at
+			}
+			if b := p.beat(); beat == 0 || b < beat {
+				beat = b
+			}
+		}
+	}
+	return last, beat, known
+}
+
+// ends takes the ends of logs that were asked for. Twice asked and further away the
+// second time, with something left to do: the lag grows.
+func (k *risks) ends(g *group, found map[string]map[int32]int64) {
+	if g.seen == nil {
+		return
+	}
+	for i := range g.seen.Members {
+		om := &g.seen.Members[i]
+		s := k.silent[om.MemberID]
+		if s == nil || s.growing {
+			continue
+		}
+		now := map[string]int64{}
+		for _, t := range om.Assignment {
+			for _, n := range t.Partitions {
+				end, ok := found[t.Topic][n]
+				if !ok {
+					continue
+				}
+				key := tpKey(t.Topic, n)
+				now[key] = end
+				p, before := k.parts[key], s.ends[key]
+				if _, had := s.ends[key]; had && end > before && p != nil && end > p.offset {
+					s.growing = true
+				}
+			}
+		}
+		if s.ends == nil && len(now) > 0 {
+			s.ends = now
+		}
+	}
+}
+
+// event is an event about a member.
+func (k *risks) event(g *group, m *member, kind Kind, now time.Time, quiet time.Duration) Event {
+	e := Event{Type: kind, Time: inspect.At(now), Group: g.id, Source: FromLog, Member: g.label(m), Silent: ms(quiet), Limit: m.rebalance,
+		Who: &Who{Label: g.label(m), ClientID: m.clientID, Host: m.host, MemberID: m.id, InstanceID: m.instance}}
+	return e
+}
+
+// familyOf guesses the client library of a member in a record of KIP-848 groups.
+func familyOf(group string, r *inspect.Record) inspect.Family {
+	mm := r.MemberOf
+	return family.Guess(family.Evidence{Group: group, Type: kindOf(r.Type), ClientID: mm.ClientID, MemberID: r.Member,
+		InstanceID: mm.InstanceID, Session: mm.Session, Rebalance: mm.Rebalance}).Family
+}
