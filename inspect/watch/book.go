@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
-	"github.com/kgdiag/kgdiag/inspect/family"
 	"github.com/kgdiag/kgdiag/inspect/timeline"
 )
 
@@ -133,10 +132,7 @@ func (b *book) timeline(end time.Time, logs []inspect.PartitionLog) inspect.Time
 	for i := range b.records {
 		in.Records = append(in.Records, &b.records[i])
 	}
-	return timeline.BuildGroup(in, timeline.Options{Family: func(c timeline.Clues) inspect.ClientGuess {
-		return family.Guess(family.Evidence{Group: b.id, Type: c.Type, ProtocolType: c.ProtocolType, Protocol: c.Assignor, ClientID: c.ClientID,
-			MemberID: c.MemberID, InstanceID: c.InstanceID, Subscription: c.Subscription, Session: c.Session, Rebalance: c.Rebalance})
-	}})
+	return timeline.BuildGroup(in, timeline.Options{})
 }
 
 // stir asks for a verdict.
