@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"syscall"
@@ -28,6 +29,7 @@ type watchOptions struct {
 	members     int
 	since       string
 	onRisk      string
+	to          string
 
 	sinceD                 time.Duration
 	forD, settleD, stableD time.Duration
@@ -60,6 +62,7 @@ generation, settings, state and coordinator, until --for ends or Ctrl-C.`,
 	f.StringVar(&o.settle, "settle", "", "what happens within this time does not trip --fail-on")
 	f.StringVar(&o.untilStable, "until-stable", "", "end with 0 as soon as the groups are Stable for this time, with 1 when --for ends first")
 	f.StringVar(&o.since, "since", "1h", "judge causes by the log since then; if given, tell its rebalances first")
+	f.StringVar(&o.to, "to", "", "keep what is seen as a case `FILE`, which why, history and advise take with --from")
 	f.StringVar(&o.onRisk, "on-risk", "", "run this `CMD` (sh -c) when a member is about to be put out; KGDIAG_GROUP, KGDIAG_MEMBER, … tell which")
 	f.IntVar(&o.members, "members", 0, "members that --until-stable asks of each group")
 	return c
@@ -118,6 +121,8 @@ func (o *watchOptions) validate(c *cobra.Command, ids []string) error {
 		return usagef("--until-stable %s: longer than --for %s, so it could not hold", o.untilStable, o.length)
 	case c.Flags().Changed("members") && o.stableD == 0:
 		return usage("--members goes with --until-stable", "")
+	case o.to != "" && exists(o.to):
+		return usage(fmt.Sprintf("%s: exists already", o.to), "name another file for --to")
 	case o.members < 0:
 		return usagef("--members %d: want at least 1", o.members)
 	}
@@ -130,6 +135,12 @@ func (o *watchOptions) validate(c *cobra.Command, ids []string) error {
 	}
 	o.trips, err = tripOf(o.failOn)
 	return err
+}
+
+// exists reports whether a file is there.
+func exists(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
 }
 
 // tripOf reads --fail-on. What needs a cause trips when the cause is told, and never
@@ -177,12 +188,22 @@ func (o *watchOptions) follow(ctx context.Context, w *watch.Watcher) error {
 		defer stop()
 	}
 	risk := &riskRunner{a: o.app, command: o.onRisk}
+	saved := o.began
 	result, err := w.Run(ctx, func(e watch.Event) error {
 		o.weigh(&e)
 		risk.run(ctx, &e)
+		if now := o.now(); o.to != "" && now.Sub(saved) >= saveEvery {
+			saved = now
+			if err := o.save(w); err != nil {
+				return err
+			}
+		}
 		return out.event(&e)
 	})
 	risk.wait()
+	if saveErr := o.save(w); err == nil {
+		err = saveErr
+	}
 	if err != nil {
 		return err
 	}
@@ -191,6 +212,19 @@ func (o *watchOptions) follow(ctx context.Context, w *watch.Watcher) error {
 		return err
 	}
 	return o.verdict(result, reason)
+}
+
+// saveEvery is how often the case file is brought up to date, at most.
+const saveEvery = time.Minute
+
+// save writes what the watch has kept, if --to asks for it; the file is replaced
+// whole.
+func (o *watchOptions) save(w *watch.Watcher) error {
+	if o.to == "" {
+		return nil
+	}
+	_, err := writeCase(o.to, w.Case())
+	return err
 }
 
 // errForEnded is the cause by which --for ends a watch.

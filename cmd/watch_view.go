@@ -243,13 +243,13 @@ func (w *watchLines) riskWords(e *watch.Event) (word string, style term.Style, t
 		if !e.Cause.Eviction() {
 			style = term.Bold
 		}
-		return "CAUSE", style, causeText(e)
+		return "CAUSE", style, verdictText(e)
 	}
 	return string(e.Type), term.Plain, e.Why
 }
 
-// causeText is a verdict: cause, how sure, and the figures behind it.
-func causeText(e *watch.Event) string {
+// verdictText is a verdict: cause, how sure, and the figures behind it.
+func verdictText(e *watch.Event) string {
 	text := fmt.Sprintf("#%d %s, %s", e.Incident, e.Cause, e.Confidence)
 	if e.Past {
 		text = fmt.Sprintf("%s, %s", e.Cause, e.Confidence)
@@ -313,7 +313,7 @@ func (w *watchLines) rebalanceWords(e *watch.Event) (word string, style term.Sty
 	changes := changeParts(e, w.o.flags.verbose || len(e.Joined)+len(e.Left)+len(e.Replaced) == 0)
 	cause := ""
 	if e.Past && e.Cause != "" {
-		cause = causeText(e)
+		cause = verdictText(e)
 	}
 	return word, term.Bold, joinParts(memberParts(e), changes, membersPart(e), step, skipped, moved, stopped, e.Why, pollNote(e), cause)
 }
