@@ -373,22 +373,24 @@ func subject(cert *x509.Certificate) string {
 	return certNames(cert)
 }
 
+// issuer names who signed a certificate that nobody trusted vouches for: the end of
+// the chain that the broker sent, if it sent one.
 func issuer(cert *x509.Certificate, err error) string {
-	if cert == nil {
-		// Behind an x509.UnknownAuthorityError of a chain the leaf is in the
-		// verification error.
-		var v *tls.CertificateVerificationError
-		if errors.As(err, &v) && len(v.UnverifiedCertificates) > 0 {
-			cert = v.UnverifiedCertificates[len(v.UnverifiedCertificates)-1]
-		}
+	var v *tls.CertificateVerificationError
+	leaf := cert
+	if errors.As(err, &v) && len(v.UnverifiedCertificates) > 0 {
+		leaf = v.UnverifiedCertificates[0]
+		cert = v.UnverifiedCertificates[len(v.UnverifiedCertificates)-1]
 	}
-	if cert == nil {
+	switch {
+	case cert == nil:
 		return "somebody"
+	case cert.Issuer.String() == "":
+		return "an authority without a name"
+	case cert == leaf && cert.Issuer.String() == cert.Subject.String():
+		return "itself (" + subject(cert) + ")"
 	}
-	if s := cert.Issuer.String(); s != "" && s != cert.Subject.String() {
-		return s
-	}
-	return "itself (" + subject(cert) + ")"
+	return cert.Issuer.String()
 }
 
 func certNames(cert *x509.Certificate) string {

@@ -52,6 +52,7 @@ func (r *resolver) oauthBearer(c *Config, entry jaas) error {
 		return err
 	}
 	cache := &tokenCache{fetch: fetch, now: time.Now}
+	c.subject = cache.subject
 	c.sasl = []sasl.Mechanism{oauth.Oauth(func(ctx context.Context) (oauth.Auth, error) {
 		token, err := cache.get(ctx)
 		return oauth.Auth{Token: token, Extensions: extensions}, err
@@ -123,23 +124,43 @@ func (t *tokenCache) get(ctx context.Context) (string, error) {
 	return token, nil
 }
 
-// tokenExpiry reads the exp claim of a JWT, without checking anything.
-func tokenExpiry(token string) (time.Time, bool) {
+// subject is the sub claim of the token in use, "" before there was one or where it
+// is no JWT. It is the user name that brokers give the connection by default.
+func (t *tokenCache) subject() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	c, _ := tokenClaims(t.token)
+	return c.Sub
+}
+
+type claims struct {
+	Exp float64 `json:"exp"`
+	Sub string  `json:"sub"`
+}
+
+// tokenClaims reads a JWT, without checking anything.
+func tokenClaims(token string) (claims, bool) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {
-		return time.Time{}, false
+		return claims{}, false
 	}
 	b, err := base64.RawURLEncoding.DecodeString(strings.TrimRight(parts[1], "="))
 	if err != nil {
+		return claims{}, false
+	}
+	var c claims
+	if json.Unmarshal(b, &c) != nil {
+		return claims{}, false
+	}
+	return c, true
+}
+
+func tokenExpiry(token string) (time.Time, bool) {
+	c, ok := tokenClaims(token)
+	if !ok || c.Exp <= 0 || c.Exp > 1e11 {
 		return time.Time{}, false
 	}
-	var claims struct {
-		Exp float64 `json:"exp"`
-	}
-	if json.Unmarshal(b, &claims) != nil || claims.Exp <= 0 || claims.Exp > 1e11 {
-		return time.Time{}, false
-	}
-	return time.Unix(int64(claims.Exp), 0), true
+	return time.Unix(int64(c.Exp), 0), true
 }
 
 // unsecured makes an unsigned token (alg none), which brokers accept for tests

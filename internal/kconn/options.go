@@ -58,6 +58,7 @@ type Config struct {
 	debug    io.Writer
 	version  string
 	proxy    *proxy
+	subject  func() string // of the OAuth token; nil for other mechanisms
 }
 
 // String names the cluster and how it is spoken to, without secrets.

@@ -142,6 +142,8 @@ func (c Config) Principal() string {
 		name, _, _ := strings.Cut(c.User, "@")
 		name, _, _ = strings.Cut(name, "/")
 		return "User:" + name
+	case c.Mechanism == mechOAuthBearer && c.subject != nil && c.subject() != "":
+		return "User:" + c.subject()
 	case c.Mechanism == mechOAuthBearer || c.Mechanism == mechMSKIAM:
 		return ""
 	case c.Mechanism != "":
