@@ -35,7 +35,7 @@ var allowed = map[string][]string{
 	"internal/kconn":                {"inspect/clientconf/properties"},
 	"internal/fakecluster":          {"inspect/offsetlog", "inspect", "locate"},
 	"internal/demo":                 {"internal/fakecluster"},
-	"internal/docgen":               {"cmd", "advise", "inspect", "internal/rulefixture", "internal/render"},
+	"internal/docgen":               {"cmd", "advise", "inspect", "internal/rulefixture", "internal/render", "internal/realtest"},
 	"internal/rulefixture":          {"inspect", "inspect/clientconf"}, // tests and documentation
 	"internal/arch":                 {},
 	"internal/realtest":             {"*"}, // tests only

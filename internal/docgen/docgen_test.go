@@ -28,6 +28,18 @@ func TestRules(t *testing.T) {
 
 func TestCLI(t *testing.T) { compare(t, "cli.md", CLI(cmd.Tree())) }
 
+func TestConnecting(t *testing.T) {
+	old, err := os.ReadFile("../../docs/connecting.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := Connecting(string(old))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compare(t, "connecting.md", text)
+}
+
 func compare(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("..", "..", "docs", name)
