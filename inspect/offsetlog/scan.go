@@ -152,13 +152,29 @@ type scan struct {
 // fetches, and took up to half of a scan's processor time.
 const ballastBytes = 12 << 20
 
+// ballast is less where commits are handed out, since those that wait weigh enough,
+// and nothing for a short scan.
+func (r *scan) ballast() int {
+	offsets := int64(0)
+	for _, p := range r.parts {
+		offsets += p.high - p.low
+	}
+	switch {
+	case offsets < 1<<16:
+		return 0
+	case r.req.Commits && r.req.CommitsOf == nil:
+		return ballastBytes / 4
+	}
+	return ballastBytes
+}
+
 func (r *scan) do(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	ballast := make([]byte, ballastBytes)
+	ballast := make([]byte, r.ballast())
 	defer runtime.KeepAlive(ballast)
 	n := r.req.parallel()
-	order := make(chan *chunk, 2*n)
+	order := make(chan *chunk, n)
 	work := make(chan *chunk)
 	var wg sync.WaitGroup
 	defer wg.Wait()
