@@ -72,6 +72,9 @@ func (a *app) runRecord(ctx context.Context, o *recordOptions, args []string) er
 	if c == nil {
 		return err
 	}
+	if err != nil && len(c.Groups) == 0 && len(c.Records) == 0 {
+		return groupsError(err) // nothing was found: a file without it would pass for evidence
+	}
 	if o.redact {
 		redacted, redactErr := inspect.Redact(c)
 		if redactErr != nil {
