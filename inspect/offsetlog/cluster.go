@@ -72,15 +72,70 @@ func (c *cluster) refreshLocked(ctx context.Context) error {
 	return nil
 }
 
-// askMetadata is a Metadata request that creates nothing. As a side effect the
-// client learns the brokers.
+// hedgeAfter is how long a broker may think about a question that any other can
+// answer too before the next one is asked as well.
+const hedgeAfter = time.Second
+
+// askMetadata is a Metadata request that creates nothing. The brokers that the
+// client knows are asked one after another, each as soon as the one before has
+// failed or thought for hedgeAfter, since one that hangs must not hold up a scan of
+// the others. Where the client knows none yet it asks by itself, and so learns them.
 func askMetadata(ctx context.Context, cl *kgo.Client, topic string) (*kmsg.MetadataResponse, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	brokers := cl.DiscoveredBrokers()
+	answers := make(chan metadataAnswer, len(brokers)+1)
+	asked, pending := 0, 0
+	next := func() {
+		if asked > len(brokers) {
+			return
+		}
+		var by kmsg.Requestor = cl // the last resort, which also dials the bootstrap addresses again
+		if asked < len(brokers) {
+			by = brokers[asked]
+		}
+		asked, pending = asked+1, pending+1
+		go func() {
+			resp, err := metadataOf(topic).RequestWith(ctx, by)
+			answers <- metadataAnswer{resp, err}
+		}()
+	}
+	next()
+	for {
+		hedge := time.NewTimer(hedgeAfter)
+		select {
+		case a := <-answers:
+			hedge.Stop()
+			if pending--; a.err == nil {
+				return a.resp, nil
+			}
+			if next(); pending == 0 {
+				return nil, a.err
+			}
+		case <-hedge.C:
+			next()
+		case <-ctx.Done():
+			hedge.Stop()
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// metadataOf is the request; each broker gets its own, since the client writes the
+// version into it.
+func metadataOf(topic string) *kmsg.MetadataRequest {
 	req := kmsg.NewPtrMetadataRequest()
 	req.AllowAutoTopicCreation = false
 	t := kmsg.NewMetadataRequestTopic()
 	t.Topic = kmsg.StringPtr(topic)
 	req.Topics = append(req.Topics, t)
-	return req.RequestWith(ctx, cl)
+	return req
+}
+
+// metadataAnswer is what one broker said.
+type metadataAnswer struct {
+	resp *kmsg.MetadataResponse
+	err  error
 }
 
 // partitions are the topic's partitions in order.
@@ -120,57 +175,98 @@ func (c *cluster) leader(p int32) (l leader, ok bool) {
 	return l, ok
 }
 
+const (
+	// offsetsWithin is how long a leader may take to list offsets.
+	offsetsWithin = 5 * time.Second
+	// offsetsTries is how often leaders are asked, with fresh metadata between.
+	offsetsTries = 4
+)
+
 // offsets lists one offset of each partition: by time in milliseconds, -1 the high
 // watermark, -2 the log's start. A time after the newest record answers -1. What
-// could not be answered is in the second map. The client routes and retries.
+// could not be answered is in the second map. Each leader is asked for its own, so
+// that one that hangs costs its own partitions alone.
 func (c *cluster) offsets(ctx context.Context, partitions []int32, at int64) (map[int32]int64, map[int32]error) {
 	out, errs := make(map[int32]int64), make(map[int32]error)
-	if len(partitions) == 0 {
-		return out, errs
-	}
-	req := kmsg.NewPtrListOffsetsRequest()
-	req.ReplicaID = -1
-	t := kmsg.NewListOffsetsRequestTopic()
-	t.Topic = c.topic
-	for _, p := range partitions {
-		rp := kmsg.NewListOffsetsRequestTopicPartition()
-		rp.Partition, rp.Timestamp, rp.CurrentLeaderEpoch = p, at, -1
-		t.Partitions = append(t.Partitions, rp)
-	}
-	req.Topics = append(req.Topics, t)
-	for _, shard := range c.client.RequestSharded(ctx, req) {
-		if shard.Err != nil {
-			shardFailed(shard, errs)
-			continue
-		}
-		for _, t := range shard.Resp.(*kmsg.ListOffsetsResponse).Topics {
-			for _, p := range t.Partitions {
-				if err := kerr.ErrorForCode(p.ErrorCode); err != nil {
-					errs[p.Partition] = fmt.Errorf("list offsets: %w", err)
-					continue
-				}
-				out[p.Partition] = p.Offset
-			}
-		}
-	}
-	for _, p := range partitions {
-		if _, ok := out[p]; !ok && errs[p] == nil {
-			errs[p] = errors.New("list offsets: no answer")
+	open := partitions
+	for try := 1; len(open) > 0; try++ {
+		asked := time.Now()
+		c.offsetsOnce(ctx, open, at, out, errs)
+		open = slices.DeleteFunc(slices.Clone(open), func(p int32) bool {
+			return errs[p] == nil || !moved(errs[p]) || errors.Is(errs[p], context.DeadlineExceeded)
+		})
+		if len(open) == 0 || try == offsetsTries || pause(ctx, backoff(try)) != nil || c.refreshSince(ctx, asked) != nil {
+			break
 		}
 	}
 	return out, errs
 }
 
-func shardFailed(shard kgo.ResponseShard, errs map[int32]error) {
-	req, ok := shard.Req.(*kmsg.ListOffsetsRequest)
-	if !ok {
-		return
-	}
-	for _, t := range req.Topics {
-		for _, p := range t.Partitions {
-			errs[p.Partition] = fmt.Errorf("list offsets: %w", shard.Err)
+// offsetsOnce asks every leader once and replaces what out and errs say of its
+// partitions.
+func (c *cluster) offsetsOnce(ctx context.Context, partitions []int32, at int64, out map[int32]int64, errs map[int32]error) {
+	byLeader := make(map[int32][]int32)
+	for _, p := range partitions {
+		l, ok := c.leader(p)
+		switch {
+		case !ok:
+			errs[p] = fmt.Errorf("list offsets: %w", kerr.UnknownTopicOrPartition)
+		case l.broker < 0:
+			errs[p] = fmt.Errorf("list offsets: %w", kerr.LeaderNotAvailable)
+		default:
+			byLeader[l.broker] = append(byLeader[l.broker], p)
 		}
 	}
+	var wg sync.WaitGroup
+	var mu sync.Mutex
+	for broker, ids := range byLeader {
+		wg.Go(func() {
+			got, failed := c.offsetsOf(ctx, broker, ids, at)
+			mu.Lock()
+			defer mu.Unlock()
+			for _, p := range ids {
+				delete(errs, p)
+				if err := failed[p]; err != nil {
+					errs[p] = fmt.Errorf("list offsets: %w", err)
+				} else {
+					out[p] = got[p]
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// offsetsOf asks one leader.
+func (c *cluster) offsetsOf(ctx context.Context, broker int32, ids []int32, at int64) (map[int32]int64, map[int32]error) {
+	req := kmsg.NewPtrListOffsetsRequest()
+	req.ReplicaID = -1
+	t := kmsg.NewListOffsetsRequestTopic()
+	t.Topic = c.topic
+	for _, p := range ids {
+		rp := kmsg.NewListOffsetsRequestTopicPartition()
+		rp.Partition, rp.Timestamp, rp.CurrentLeaderEpoch = p, at, -1
+		t.Partitions = append(t.Partitions, rp)
+	}
+	req.Topics = append(req.Topics, t)
+	limited, cancel := context.WithTimeout(ctx, offsetsWithin)
+	defer cancel()
+	out, errs := make(map[int32]int64), make(map[int32]error)
+	resp, err := req.RequestWith(limited, c.client.Broker(int(broker)))
+	if err == nil {
+		for _, t := range resp.Topics {
+			for _, p := range t.Partitions {
+				out[p.Partition], errs[p.Partition] = p.Offset, kerr.ErrorForCode(p.ErrorCode)
+			}
+		}
+		err = errors.New("no answer")
+	}
+	for _, p := range ids {
+		if _, ok := out[p]; !ok {
+			errs[p] = err
+		}
+	}
+	return out, errs
 }
 
 // want is one partition of a fetch.
