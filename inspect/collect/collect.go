@@ -236,9 +236,9 @@ const describeBit = 1 << 8
 // the principal may not DESCRIBE them. Whether there can be such groups is asked of
 // DescribeCluster (Kafka 2.8): with DESCRIBE on the cluster all are listed.
 func (r *run) noteUnseen(ctx context.Context) {
-	req := kmsg.NewPtrDescribeClusterRequest()
-	req.IncludeClusterAuthorizedOperations = true
 	ops, err := firstAnswer(ctx, r.brokers(r.m), func(ctx context.Context, b broker) (int32, error) {
+		req := kmsg.NewPtrDescribeClusterRequest()
+		req.IncludeClusterAuthorizedOperations = true
 		resp, err := req.RequestWith(ctx, b)
 		if err != nil {
 			return 0, err

@@ -59,6 +59,9 @@ type Collector struct {
 	opts Options
 	sem  chan struct{}
 
+	sickMu sync.Mutex
+	sick   map[int32]sickness
+
 	namesMu sync.Mutex
 	names   map[[16]byte]string // of topics by id; "" for one that is gone
 }
@@ -77,7 +80,7 @@ func New(cl *kgo.Client, opts Options) *Collector {
 	if opts.Log == nil {
 		opts.Log = &offsetlog.Scanner{Client: cl, Patience: opts.PerBroker}
 	}
-	return &Collector{cl: cl, opts: opts, sem: make(chan struct{}, opts.Parallel), names: map[[16]byte]string{}}
+	return &Collector{cl: cl, opts: opts, sem: make(chan struct{}, opts.Parallel), names: map[[16]byte]string{}, sick: map[int32]sickness{}}
 }
 
 // now is the present by the Collector's clock.
@@ -121,7 +124,8 @@ func (b broker) Request(ctx context.Context, req kmsg.Request) (kmsg.Response, e
 	if b.limit > 0 {
 		limit = b.limit
 	}
-	limited, cancel := context.WithTimeout(ctx, limit)
+	allowed, was := b.c.patience(b.id, limit)
+	limited, cancel := context.WithTimeout(ctx, allowed)
 	defer cancel()
 	to := b.c.cl.Broker(int(b.id))
 	resp, err := to.Request(limited, req)
@@ -129,12 +133,55 @@ func (b broker) Request(ctx context.Context, req kmsg.Request) (kmsg.Response, e
 		resp, err = to.Request(limited, req)
 	}
 	if err == nil {
+		b.c.isWell(b.id)
 		return resp, nil
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return nil, ctx.Err()
 	}
-	return nil, &BrokerError{Broker: b.id, Addr: b.addr, Err: err, Limit: limit}
+	if ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded) {
+		b.c.isSick(b.id, was)
+	}
+	return nil, &BrokerError{Broker: b.id, Addr: b.addr, Err: err, Limit: was}
+}
+
+// sickness is a broker that let a request run out of time.
+type sickness struct {
+	until time.Time
+	limit time.Duration // that it had
+}
+
+const (
+	// sickFor is how long a broker that did not answer in time is met with little
+	// patience, so that it costs a run its limit once and not once a request.
+	sickFor = 10 * time.Second
+	// sickPatience is how long it may take then.
+	sickPatience = 300 * time.Millisecond
+)
+
+// patience is how long a broker may take now, and the limit that an error names: for
+// a sick one, that which it has overrun before.
+func (c *Collector) patience(id int32, limit time.Duration) (allowed, named time.Duration) {
+	c.sickMu.Lock()
+	defer c.sickMu.Unlock()
+	if s, ok := c.sick[id]; ok && time.Now().Before(s.until) && limit > sickPatience {
+		return sickPatience, s.limit
+	}
+	return limit, limit
+}
+
+// isSick notes that a broker did not answer within limit.
+func (c *Collector) isSick(id int32, limit time.Duration) {
+	c.sickMu.Lock()
+	defer c.sickMu.Unlock()
+	c.sick[id] = sickness{time.Now().Add(sickFor), limit}
+}
+
+// isWell notes that a broker has answered.
+func (c *Collector) isWell(id int32) {
+	c.sickMu.Lock()
+	defer c.sickMu.Unlock()
+	delete(c.sick, id)
 }
 
 // closedMeanwhile reports whether err is an idle connection that the other side
@@ -184,7 +231,7 @@ func pause(ctx context.Context, d time.Duration) error {
 // firstAnswer asks brokers that can all answer the same question, one after
 // another: the next as soon as one has failed or thought for hedgeAfter. It gives
 // the first answer, or the error of the first broker.
-func firstAnswer[T any](ctx context.Context, brokers []broker, ask func(context.Context, broker) (T, error)) (T, error) {
+func firstAnswer[B, T any](ctx context.Context, brokers []B, ask func(context.Context, B) (T, error)) (T, error) {
 	type answer struct {
 		v   T
 		err error

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -25,43 +26,69 @@ type LogReader interface {
 const logTime = 5 * time.Second
 
 // readLog reads what only the log knows: a classic group's generation, leader and
-// members' timeouts, and the rebalance timeouts of KIP-848 members. The drafts are
-// changed by the function that it gives back.
+// members' timeouts, and the rebalance timeouts of KIP-848 members. Each partition
+// is searched by itself, so that one without a healthy leader hides no other. The
+// drafts are changed by the function that it gives back.
 func (r *run) readLog(ctx context.Context) (apply func()) {
-	req := offsetlog.LatestRequest{Groups: map[int32][]string{}, Parallel: r.opts.Parallel / 2}
-	wanted := r.inLog()
-	for _, id := range wanted {
+	byPartition := map[int32][]string{}
+	for _, id := range r.inLog() {
 		p := r.drafts[id].group.Partition
 		if p < 0 {
 			r.gap(r.logNeed(id).gap(id, r.m.OffsetsErr))
 			continue
 		}
-		req.Groups[p] = append(req.Groups[p], id)
+		byPartition[p] = append(byPartition[p], id)
 	}
-	if len(req.Groups) == 0 {
-		return func() {}
-	}
-	found := map[string][]inspect.Record{} // as of the last window that was read whole
-	req.Done = func(group string, records []inspect.Record) bool {
-		found[group] = records
-		return r.enough(group, records)
-	}
+	var mu sync.Mutex
+	found := map[int32]logSearch{}
 	limited, cancel := context.WithTimeout(ctx, logTime)
 	defer cancel()
-	latest, err := r.opts.Log.LatestMetadata(limited, req)
-	if latest != nil {
-		maps.Copy(found, latest.Records)
-	}
+	slots := make(chan struct{}, max(1, r.opts.Parallel/2))
+	each(slices.Collect(maps.Keys(byPartition)), func(p int32) {
+		slots <- struct{}{}
+		defer func() { <-slots }()
+		s := r.search(limited, p, byPartition[p])
+		mu.Lock()
+		defer mu.Unlock()
+		found[p] = s
+	})
 	return func() {
-		for p, groups := range req.Groups {
+		for p, groups := range byPartition {
 			for _, id := range groups {
-				for i := range found[id] {
-					r.drafts[id].apply(&found[id][i])
+				records := found[p].records[id]
+				for i := range records {
+					r.drafts[id].apply(&records[i])
 				}
-				r.noteLog(id, p, found[id], partitionFailure(err, p))
+				r.noteLog(id, p, records, found[p].err)
 			}
 		}
 	}
+}
+
+// logSearch is what was found in one partition.
+type logSearch struct {
+	records map[string][]inspect.Record // by group
+	err     error
+}
+
+// search looks for the newest records of groups in one partition. What was found
+// before it ran out of time counts, as of the last window that was read whole.
+func (r *run) search(ctx context.Context, p int32, groups []string) logSearch {
+	s := logSearch{records: map[string][]inspect.Record{}}
+	req := offsetlog.LatestRequest{Groups: map[int32][]string{p: groups}, Parallel: 1}
+	req.Done = func(group string, records []inspect.Record) bool {
+		s.records[group] = records
+		return r.enough(group, records)
+	}
+	latest, err := r.opts.Log.LatestMetadata(ctx, req)
+	if latest != nil {
+		maps.Copy(s.records, latest.Records)
+	}
+	var pe *offsetlog.PartitionError
+	if s.err = err; errors.As(err, &pe) {
+		s.err = pe.Err
+	}
+	return s
 }
 
 // inLog are the groups of which the log knows more than their coordinator tells:
@@ -106,30 +133,6 @@ func (r *run) logNeed(group string) need {
 		n.acl = "DESCRIBE and READ on Topic " + OffsetsTopicName
 	}
 	return n
-}
-
-// partitionFailure is what err, of a scan of many partitions, says of one; nil for
-// nothing.
-func partitionFailure(err error, partition int32) error {
-	if err == nil {
-		return nil
-	}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		for _, e := range joined.Unwrap() {
-			if f := partitionFailure(e, partition); f != nil {
-				return f
-			}
-		}
-		return nil
-	}
-	var pe *offsetlog.PartitionError
-	if errors.As(err, &pe) {
-		if pe.Partition == partition {
-			return pe.Err
-		}
-		return nil
-	}
-	return err
 }
 
 // noteLog makes a Gap of what the log did not tell about a group.

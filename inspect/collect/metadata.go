@@ -59,11 +59,26 @@ type PartitionMeta struct {
 // Metadata asks any broker for the brokers, for __consumer_offsets, and for the
 // topics named. The error is the client's: no broker could be reached in ctx's time.
 func (c *Collector) Metadata(ctx context.Context, topics ...string) (*Metadata, error) {
-	resp, err := metadataRequest(topics).RequestWith(ctx, c.cl)
+	resp, err := c.anyMetadata(ctx, func() *kmsg.MetadataRequest { return metadataRequest(topics) })
 	if err != nil {
 		return nil, err
 	}
 	return c.readMetadata(resp), nil
+}
+
+// anyMetadata asks the brokers that the client knows, one after another, so that one
+// that hangs costs a second and no more; at last the client by itself, which dials
+// the bootstrap addresses again. Each gets a request of its own from make, since the
+// client writes the version into it.
+func (c *Collector) anyMetadata(ctx context.Context, make func() *kmsg.MetadataRequest) (*kmsg.MetadataResponse, error) {
+	var by []kmsg.Requestor
+	for _, b := range c.cl.DiscoveredBrokers() {
+		by = append(by, b)
+	}
+	by = append(by, c.cl)
+	return firstAnswer(ctx, by, func(ctx context.Context, b kmsg.Requestor) (*kmsg.MetadataResponse, error) {
+		return make().RequestWith(ctx, b)
+	})
 }
 
 // metadataFrom asks one broker.
@@ -209,14 +224,16 @@ func (c *Collector) brokers(m *Metadata) []broker {
 // topicsByID asks for the names of topics known by id only, as OffsetFetch v10
 // answers; ids that no longer exist stay unknown.
 func (c *Collector) topicsByID(ctx context.Context, ids [][16]byte) ([]kmsg.MetadataResponseTopic, error) {
-	req := kmsg.NewPtrMetadataRequest()
-	req.AllowAutoTopicCreation = false
-	for _, id := range ids {
-		t := kmsg.NewMetadataRequestTopic()
-		t.TopicID = id
-		req.Topics = append(req.Topics, t)
-	}
-	resp, err := req.RequestWith(ctx, c.cl)
+	resp, err := c.anyMetadata(ctx, func() *kmsg.MetadataRequest {
+		req := kmsg.NewPtrMetadataRequest()
+		req.AllowAutoTopicCreation = false
+		for _, id := range ids {
+			t := kmsg.NewMetadataRequestTopic()
+			t.TopicID = id
+			req.Topics = append(req.Topics, t)
+		}
+		return req
+	})
 	if err != nil {
 		return nil, fmt.Errorf("topic names: %w", err)
 	}
