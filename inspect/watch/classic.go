@@ -177,6 +177,12 @@ func (g *group) leftBetween(w *Who, bound [2]inspect.Time) *[2]inspect.Time {
 			return o.who.LeftBetween
 		}
 	}
+	// A poll that still saw it is a later beginning than the last record, unless the
+	// clocks of broker and kgdiag say otherwise.
+	if g.seen != nil && g.seen.To.After(bound[0].Time) && !g.seen.To.After(bound[1].Time) &&
+		slices.ContainsFunc(g.seen.Members, func(m inspect.ObservedMember) bool { return m.MemberID == w.MemberID }) {
+		bound[0] = g.seen.To
+	}
 	return &bound
 }
 

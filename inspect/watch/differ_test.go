@@ -182,6 +182,11 @@ func TestRebalanceBetweenTwoPolls(t *testing.T) {
 	got := s.gen(0.4, 2, "a", "b")
 	want(t, got, "rebalance 2 +b at_most 250ms #1")
 	want(t, s.poll(0.5, "Stable", "a", "b"))
+	got = s.gen(0.7, 3, "a")
+	want(t, got, "rebalance 3 -b at_most 250ms #2")
+	if b := got[0].Left[0].LeftBetween; b[0] != at(0.5) || b[1] != at(0.69) {
+		t.Errorf("left between %v and %v: want the last poll that saw it, and the end of the join", b[0], b[1])
+	}
 }
 
 // Records that are read twice, or after a change of coordinator again, tell nothing.
