@@ -284,7 +284,7 @@ func (t *track) weigh(d *departure) *evidence {
 		e.gapLo, e.gapHi = max(0, e.lo.Sub(e.lastAt)), max(0, e.hi.Sub(e.lastAt))
 	}
 	t.backlog(d, e)
-	e.moved = t.coordinatorMoved(ticks, d)
+	e.moved = t.coordinatorMoved(ticks, d) || t.liveMoved(d)
 	e.tailed = t.end.Sub(d.step.endAt) >= max(orZero(e.rebalance), orZero(e.session))
 	if !d.m.since.IsZero() {
 		e.tenure = max(0, e.hi.Sub(d.m.since))

@@ -43,6 +43,40 @@ func (t *track) liveDeparture(d *departure, e *evidence) {
 // inactive are states whose answer lists no members although the group has some.
 func inactive(state string) bool { return state == "Dead" || state == "" }
 
+// liveMoved reports whether the coordinator was seen to move, or not to answer for a
+// while, within the member's timeouts before it was out. Its sessions then began
+// anew, and clients that lose their coordinator may join again under a new id.
+func (t *track) liveMoved(d *departure) bool {
+	within := slack + time.Minute
+	for _, limit := range []*inspect.Millis{d.m.session, d.m.rebalance} {
+		within = max(within, slack+inspect.Or(limit, 0))
+	}
+	coordinator := int32(-1)
+	var lost time.Time
+	for i := range t.in.Observations {
+		o := &t.in.Observations[i]
+		if o.From.After(d.step.endAt) {
+			break
+		}
+		if o.Error != "" {
+			if lost.IsZero() {
+				lost = o.From.Time
+			}
+			continue
+		}
+		moved := coordinator >= 0 && o.Coordinator >= 0 && o.Coordinator != coordinator
+		away := !lost.IsZero() && o.From.Sub(lost) >= lostFor
+		if (moved || away) && d.step.endAt.Sub(o.From.Time) <= within {
+			return true
+		}
+		coordinator, lost = o.Coordinator, time.Time{}
+	}
+	return false
+}
+
+// lostFor is how long polls must fail to mean more than a hiccup of one request.
+const lostFor = 2 * time.Second
+
 // liveSwap: three members were seen where one was restarted: the new process
 // joined while the old one still counted.
 func (t *track) liveSwap(d *departure, v *verdict) bool {

@@ -299,6 +299,29 @@ func TestLiveThreeMembersAreARestart(t *testing.T) {
 	want(t, r, inspect.RestartedWithinSession, inspect.High)
 }
 
+// A client that lost its coordinator joins again under a new id: nothing was
+// restarted, though two ids of it were seen at once.
+func TestLiveCoordinatorMoveIsNoRestart(t *testing.T) {
+	elsewhere := live(31, 44, "PreparingRebalance", "a-1", "a-2", "b-1")
+	elsewhere.Coordinator = 2
+	for name, then := range map[string][]inspect.Observation{
+		"to another broker": {elsewhere},
+		"back to the same": {{Group: "g", From: clock(11), To: clock(30), Error: "broker 0 refuses connections"},
+			live(31, 44, "PreparingRebalance", "a-1", "a-2", "b-1")},
+	} {
+		b := newBook()
+		b.generation(0, 1, with(a, 0), with(bb, 1))
+		again := with(a, 0)
+		again.id = "a-2"
+		b.generation(45, 2, again, with(bb, 1))
+		b.c.Observations = append([]inspect.Observation{live(0, 10, "Stable", "a-1", "b-1")}, then...)
+		r := at(t, b.build(), 2)
+		if r.Cause != inspect.CoordinatorMoved || r.Confidence == inspect.High {
+			t.Errorf("%s: %s, %s; want coordinator_moved, not high", name, r.Cause, r.Confidence)
+		}
+	}
+}
+
 func TestLiveJoinPhaseUntilTheTimeout(t *testing.T) {
 	b := newBook()
 	c := who{id: "c-1", client: "c", parts: []int32{2}}
