@@ -4,6 +4,7 @@ package collect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -94,7 +96,11 @@ func commitAll(t *testing.T, ctx context.Context, adm *kadm.Client, topic string
 			defer func() { <-slots }()
 			var offsets kadm.Offsets
 			offsets.Add(kadm.Offset{Topic: topic, Partition: 0, At: 0, LeaderEpoch: -1})
-			if err := adm.CommitAllOffsets(ctx, id, offsets); err != nil {
+			err := adm.CommitAllOffsets(ctx, id, offsets)
+			for errors.Is(err, kerr.UnknownTopicOrPartition) && ctx.Err() == nil { // the coordinator has not heard of the new topic yet
+				err = adm.CommitAllOffsets(ctx, id, offsets)
+			}
+			if err != nil {
 				t.Errorf("commit for %q: %v", id, err)
 			}
 		})

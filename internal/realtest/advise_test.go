@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // advised is what the tests read of kgdiag.advise/v1.
@@ -31,7 +30,7 @@ type advised struct {
 func finds(t *testing.T, c *cluster, group string, rules ...string) string {
 	t.Helper()
 	var message string
-	eventually(t, time.Minute, strings.Join(rules, " or ")+" fires", func() error {
+	eventually(t, patience, strings.Join(rules, " or ")+" fires", func() error {
 		var got advised
 		r := kgdiag(t, "advise", "-b", c.bootstrap, "-o", "json", "--min-severity", "info", "--fail-on", "never", group).wants(t, 0)
 		r.decode(t, &got)

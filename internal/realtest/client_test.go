@@ -186,7 +186,7 @@ func (p *process) seen() []event {
 // gives it and the index after it.
 func (p *process) await(from int, what string, ok func(event) bool) (event, int) {
 	p.t.Helper()
-	limit := time.After(90 * time.Second)
+	limit := time.After(patience)
 	for {
 		p.mu.Lock()
 		news := p.news
@@ -203,7 +203,7 @@ func (p *process) await(from int, what string, ok func(event) bool) (event, int)
 		case <-p.done:
 			p.t.Fatalf("%s: ended before %s: %v\n%s", p.name, what, p.seen(), p.stderr.String())
 		case <-limit:
-			p.t.Fatalf("%s: no %s within 90 s: %v\n%s", p.name, what, p.seen(), p.stderr.String())
+			p.t.Fatalf("%s: no %s within %s: %v\n%s", p.name, what, patience, p.seen(), p.stderr.String())
 		}
 	}
 }

@@ -22,6 +22,10 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
+// patience is how long a client or watch may take to show what a test waits for:
+// much longer than it ever takes, since a busy machine is not a fault of kgdiag's.
+const patience = 150 * time.Second
+
 // cluster is a running Kafka cluster.
 type cluster struct {
 	t         *testing.T

@@ -148,7 +148,7 @@ func TestDescribeSaysWhatApachesToolSays(t *testing.T) {
 		flags = append(flags, "--group", g)
 	}
 	// Commits may still be on their way when the tools look: both must come to agree.
-	eventually(t, time.Minute, "kgdiag describe and Apache's tool agree", func() error {
+	eventually(t, patience, "kgdiag describe and Apache's tool agree", func() error {
 		var got described
 		kgdiag(t, append([]string{"describe", "-b", c.bootstrap, "-o", "json"}, groups...)...).wants(t, 0).decode(t, &got)
 		if len(got.Gaps) > 0 {
@@ -193,7 +193,7 @@ func TestDescribeShareGroup(t *testing.T) {
 	topic, group := name("share"), name("share")
 	c.topic(topic, 3)
 	start(t, c.bootstrap, client{Kind: shareClient, Group: group, Topics: topic, ClientID: "sharer"})
-	eventually(t, time.Minute, "kgdiag describe and Apache's tool agree", func() error {
+	eventually(t, patience, "kgdiag describe and Apache's tool agree", func() error {
 		var got described
 		r := kgdiag(t, "describe", "-b", c.bootstrap, "-o", "json", group)
 		if r.code != 0 {

@@ -149,7 +149,7 @@ func (w *watcher) lines() string {
 // await waits for an event for which ok holds.
 func (w *watcher) await(what string, ok func(lineEvent) bool) lineEvent {
 	w.t.Helper()
-	limit := time.After(90 * time.Second)
+	limit := time.After(patience)
 	for {
 		w.mu.Lock()
 		news, events := w.news, slices.Clone(w.events)
@@ -162,7 +162,7 @@ func (w *watcher) await(what string, ok func(lineEvent) bool) lineEvent {
 		case <-w.done:
 			w.t.Fatalf("kgdiag watch ended before %s", what)
 		case <-limit:
-			w.t.Fatalf("kgdiag watch: no %s within 90 s", what)
+			w.t.Fatalf("kgdiag watch: no %s within %s", what, patience)
 		}
 	}
 }
