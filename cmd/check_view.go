@@ -114,6 +114,9 @@ func (o *checkOptions) checkView(c *checked) render.View {
 		Connection: checkConnection{Bootstrap: c.conn.Bootstrap, Source: c.conn.Source, Context: c.conn.Context, Protocol: c.conn.Protocol,
 			Mechanism: c.conn.Mechanism, Principal: c.conn.Principal(), ClientCertificateUntil: until(c.conn.ClientCertificate())}}
 	blocks := []render.Block{{Lines: o.connectionLines(c), NoTSV: true}}
+	if c.access != nil {
+		blocks[0].Lines = append(blocks[0].Lines, rightLines(c.access)...)
+	}
 	if r := c.access; r != nil {
 		cluster.ID, cluster.Brokers, cluster.Platform = r.ClusterID, r.Brokers, r.Platform.Name
 		for _, b := range c.brokers {
@@ -125,7 +128,7 @@ func (o *checkOptions) checkView(c *checked) render.View {
 		if grants := r.Grants(c.conn.Seeds()[0], c.conn.Principal(), c.conn.Protocol != "PLAINTEXT"); grants != nil {
 			doc.Grants = grants
 		}
-		blocks = append(blocks, accessBlocks(r, doc.Commands, doc.Grants, o.principalNote(c.conn)...)...)
+		blocks = append(blocks, commandBlocks(doc.Commands, doc.Grants, o.principalNote(c.conn)...)...)
 	}
 	kase := &inspect.Case{Cluster: cluster}
 	doc.envelope = o.envelopeOf(checkSchema, kase)
@@ -241,7 +244,10 @@ func (o *checkOptions) brokerLines(c *checked) []render.Line {
 			lines = append(lines, good(fmt.Sprintf("broker %d", b.NodeID), "%s%s%s, %s, %s", b.Addr, resolvedTo(b), tlsOf(b), b.Release, tookOf(b.Took)))
 		}
 	}
-	summary := fmt.Sprintf("%d of %s, slowest %s", reached, plural(len(c.brokers), "broker"), tookOf(slowest))
+	summary := fmt.Sprintf("%d of %s", reached, plural(len(c.brokers), "broker"))
+	if o.flags.verbose || slowest > time.Second {
+		summary += ", slowest " + tookOf(slowest)
+	}
 	if t := keys(protocols); t != "" {
 		summary += ", " + t
 	}
@@ -304,8 +310,8 @@ func features(brokers []kconn.Broker) string {
 	return ""
 }
 
-// accessBlocks show the rights, the commands and what would give the rest.
-func accessBlocks(r *access.Report, commands []access.Command, grants []access.Grant, note ...render.Line) []render.Block {
+// rightLines show the platform and what may be read.
+func rightLines(r *access.Report) []render.Line {
 	var lines []render.Line
 	if r.Platform.Title != "" {
 		lines = append(lines, good("platform", "%s", r.Platform.Title))
@@ -330,13 +336,17 @@ func accessBlocks(r *access.Report, commands []access.Command, grants []access.G
 		}
 		lines = append(lines, step(style, mark, "read", "%s", text))
 	}
-	blocks := []render.Block{{Lines: lines, NoTSV: true}}
+	return append(lines, nil)
+}
+
+// commandBlocks show the commands and what would give the rest.
+func commandBlocks(commands []access.Command, grants []access.Grant, note ...render.Line) []render.Block {
 	t := &render.Table{Columns: render.Cols("COMMAND", "WORKS", "WITHOUT")}
 	for _, c := range commands {
 		style := map[access.Works]term.Style{access.Fully: term.Good, access.Partly: term.Warn, access.Not: term.Bad}[c.Works]
 		t.Rows = append(t.Rows, []render.Span{render.P("%s", c.Name), render.S(style, "%s", c.Works), render.P("%s", strings.Join(c.Without, "; "))})
 	}
-	blocks = append(blocks, render.Block{Lines: []render.Line{nil}, NoTSV: true}, render.Block{Table: t})
+	blocks := []render.Block{{Table: t}}
 	if len(grants) > 0 {
 		give := []render.Line{nil, render.L("to allow the rest, somebody who may ALTER the cluster runs")}
 		for _, g := range grants {

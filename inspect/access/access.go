@@ -131,7 +131,7 @@ func (s *surveyor) metadata(ctx context.Context) error {
 		switch err := kerr.ErrorForCode(t.ErrorCode); {
 		case err == nil:
 			s.partitions = int32(len(t.Partitions))
-			r.State, r.Detail = Yes, fmt.Sprintf("%d partitions", s.partitions)
+			r.State, r.Detail = Yes, plural(int(s.partitions), "partition")
 		case errors.Is(err, kerr.UnknownTopicOrPartition):
 			r.State, r.Detail = Absent, "the topic does not exist yet: no group has ever committed or joined here"
 		default:
@@ -217,7 +217,7 @@ func (s *surveyor) listGroups(ctx context.Context) {
 		if r.ID != Cluster {
 			continue
 		}
-		seen := fmt.Sprintf("%d groups listed, %d of %d brokers answered", len(s.groups), s.report.Listed, len(s.brokers))
+		seen := fmt.Sprintf("%s listed, %d of %s answered", plural(len(s.groups), "group"), s.report.Listed, plural(len(s.brokers), "broker"))
 		if r.Detail != "" {
 			seen += "; " + r.Detail
 		}
@@ -291,4 +291,11 @@ func (s *surveyor) fetch(ctx context.Context, leader, partition int32, id [16]by
 		}
 	}
 	return nil
+}
+
+func plural(n int, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
 }

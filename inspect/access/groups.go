@@ -146,7 +146,7 @@ func (s *surveyor) topics(ctx context.Context, t *Right) {
 		}
 	}
 	if n > 0 {
-		t.State, t.Detail = Yes, fmt.Sprintf("%d topics show; one that may not be described does not show up at all", n)
+		t.State, t.Detail = Yes, "shown: "+plural(n, "topic")+"; one that may not be described does not show up at all"
 		return
 	}
 	t.State, t.Detail = Unknown, "no topic shows"

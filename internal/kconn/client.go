@@ -53,14 +53,21 @@ func (c Config) readOnlyVersions() *kversion.Versions {
 
 // Options are the options of a client for this connection, for callers that
 // consume partitions and so need a client of their own; they end with extra, and
-// then with what keeps the client read-only.
+// then with what keeps the client read-only. After Dial they know what it found out:
+// which bootstrap address answers, and which broker advertises what.
 func (c Config) Options(extra ...kgo.Opt) []kgo.Opt {
 	return c.options(newDialer(c), extra...)
 }
 
 func (c Config) options(d *dialer, extra ...kgo.Opt) []kgo.Opt {
+	seeds := c.seeds
+	d.mu.Lock()
+	if d.seeds != nil {
+		seeds = d.seeds // a further client need not find out again which are dead
+	}
+	d.mu.Unlock()
 	opts := []kgo.Opt{
-		kgo.SeedBrokers(c.seeds...),
+		kgo.SeedBrokers(seeds...),
 		kgo.ClientID("kgdiag/" + firstOf(c.version, "dev")),
 		kgo.SoftwareNameAndVersion("kgdiag", softwareVersion(c.version)),
 		kgo.Dialer(d.dial),

@@ -34,8 +34,8 @@ func (c Config) Dial(ctx context.Context) (*kgo.Client, error) {
 	}
 	if err := c.connect(ctx, cl, d); err != nil {
 		cl.Close()
-		if ctx.Err() != nil && errors.Is(context.Cause(ctx), context.Canceled) {
-			return nil, ctx.Err()
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return nil, ctx.Err() // whatever was said about a broker came of giving up
 		}
 		return nil, err
 	}
@@ -59,12 +59,15 @@ func (c Config) connect(ctx context.Context, cl *kgo.Client, d *dialer) error {
 	if err != nil {
 		return d.explain(ctx, c.seeds[seed], err)
 	}
-	d.look = func(ctx context.Context, d *dialer) {
+	d.learnAll(meta)
+	d.mu.Lock()
+	d.seeds = []string{c.seeds[seed]}
+	d.look = func(ctx context.Context, b *book) {
 		if m, err := metadata(ctx, cl); err == nil {
-			d.learnAll(m)
+			b.learnAll(m)
 		}
 	}
-	d.learnAll(meta)
+	d.mu.Unlock()
 	return c.checkAdvertised(ctx, cl, d, c.seeds[seed], meta)
 }
 
@@ -74,9 +77,9 @@ func metadata(ctx context.Context, cl *kgo.Client) (*kmsg.MetadataResponse, erro
 	return req.RequestWith(ctx, cl)
 }
 
-func (d *dialer) learnAll(m *kmsg.MetadataResponse) {
-	for _, b := range m.Brokers {
-		d.learn(net.JoinHostPort(b.Host, strconv.Itoa(int(b.Port))), b.NodeID)
+func (b *book) learnAll(m *kmsg.MetadataResponse) {
+	for _, x := range m.Brokers {
+		b.learn(net.JoinHostPort(x.Host, strconv.Itoa(int(x.Port))), x.NodeID)
 	}
 }
 

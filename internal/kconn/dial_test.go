@@ -394,6 +394,35 @@ func TestAdvertisedListeners(t *testing.T) {
 	}
 }
 
+// TestFurtherClients: a client made from Options after Dial knows the broker map by
+// id, and does not ask dead bootstrap addresses.
+func TestFurtherClients(t *testing.T) {
+	c := fake(t, kfake.NumBrokers(2), kfake.ClusterID("fake"))
+	addrs := c.ListenAddrs()
+	advertise(c, map[int32]string{0: "kafka-0.kafka.invalid:9092", 1: "kafka-1.kafka.invalid:9092"})
+	conf, _, err := Resolve(Options{Bootstrap: closedPort(t) + "," + addrs[0], BrokerMap: "0=" + addrs[0] + ",1=" + addrs[1]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := conf.Dial(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(first.Close)
+	second, err := kgo.NewClient(conf.Options()...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(second.Close)
+	for id := range 2 {
+		req := kmsg.NewPtrMetadataRequest()
+		req.Topics = []kmsg.MetadataRequestTopic{}
+		if _, err := second.Broker(id).Request(t.Context(), req); err != nil {
+			t.Errorf("broker %d: %v", id, err)
+		}
+	}
+}
+
 func TestBrokerMapMixedUp(t *testing.T) {
 	c := fake(t, kfake.NumBrokers(2), kfake.ClusterID("fake"))
 	addrs := c.ListenAddrs()

@@ -20,26 +20,35 @@ import (
 // within the time for one broker, with TLS to the advertised name. Its errors are
 // *Error.
 type dialer struct {
+	*book
 	c       Config
 	timeout time.Duration
+}
 
+// book is what the clients of one Config have found out, for all of them.
+type book struct {
 	mu     sync.Mutex
-	ids    map[string]int32               // advertised address -> node id, from Metadata
-	opened map[string]bool                // addresses to which TCP has connected
-	failed map[string]*Error              // last failure by address: a request that ran out of time does not carry it
-	look   func(context.Context, *dialer) // asks for Metadata again, for an address that is not in ids
-	busy   bool                           // look is running; it dials too
+	seeds  []string                     // bootstrap addresses that have answered; nil before
+	ids    map[string]int32             // advertised address -> node id, from Metadata
+	opened map[string]bool              // addresses to which TCP has connected
+	failed map[string]*Error            // last failure by address: a request that ran out of time does not carry it
+	look   func(context.Context, *book) // asks for Metadata again, for an address that is not in ids
+	busy   bool                         // look is running; it dials too
+}
+
+func newBook() *book {
+	return &book{ids: make(map[string]int32), failed: make(map[string]*Error), opened: make(map[string]bool)}
 }
 
 func newDialer(c Config) *dialer {
-	return &dialer{c: c, timeout: c.BrokerTimeout(), ids: make(map[string]int32), failed: make(map[string]*Error), opened: make(map[string]bool)}
+	return &dialer{book: c.book, c: c, timeout: c.BrokerTimeout()}
 }
 
 // learn notes which broker advertises which address.
-func (d *dialer) learn(addr string, id int32) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.ids[addr] = id
+func (b *book) learn(addr string, id int32) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ids[addr] = id
 }
 
 // target finds where to dial for an address. Only a map by node id has to know
@@ -53,7 +62,7 @@ func (d *dialer) target(ctx context.Context, addr string) string {
 	}
 	d.mu.Unlock()
 	if ask {
-		d.look(ctx, d)
+		d.look(ctx, d.book)
 		d.mu.Lock()
 		d.busy = false
 		id, ok = d.ids[addr]

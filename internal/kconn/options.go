@@ -58,6 +58,7 @@ type Config struct {
 	debug    io.Writer
 	version  string
 	proxy    *proxy
+	book     *book         // shared by the clients of this Config
 	subject  func() string // of the OAuth token; nil for other mechanisms
 }
 
@@ -114,7 +115,7 @@ func Resolve(opt Options) (Config, []string, error) {
 }
 
 func (r *resolver) resolve() (Config, error) {
-	c := Config{timeout: r.opt.Timeout, debug: r.opt.Debug, version: r.opt.Version}
+	c := Config{timeout: r.opt.Timeout, debug: r.opt.Debug, version: r.opt.Version, book: newBook()}
 	if c.timeout <= 0 {
 		c.timeout = DefaultTimeout
 	}

@@ -126,7 +126,10 @@ func (b *Broker) askVersions(conn net.Conn) {
 	if err := resp.ReadFrom(raw); err != nil || resp.ErrorCode != 0 {
 		return // before 2.4; the release is not worth a second connection
 	}
-	b.Release = kversion.FromApiVersionsResponse(resp).VersionGuess(kversion.SkipKeys(optionalKeys...))
+	guess := kversion.FromApiVersionsResponse(resp).VersionGuess(kversion.SkipKeys(optionalKeys...))
+	if strings.HasPrefix(guess, "v") || strings.HasPrefix(guess, "at least") || strings.HasPrefix(guess, "between") {
+		b.Release = guess
+	}
 	b.Features = make(map[string]int16)
 	for _, f := range resp.FinalizedFeatures {
 		b.Features[f.Name] = f.MaxVersionLevel
