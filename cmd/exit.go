@@ -9,7 +9,9 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/kgdiag/kgdiag/inspect/collect"
 	"github.com/kgdiag/kgdiag/internal/render"
 )
 
@@ -131,7 +133,37 @@ func (a *app) warn(format string, args ...any) {
 	}
 }
 
-// flagError turns cobra's flag errors into usage errors with the nearest help.
+// flagError turns cobra's flag errors into usage errors in kgdiag's words, with the
+// nearest flag or the help.
 func flagError(c *cobra.Command, err error) error {
-	return usage(err.Error(), "see "+c.CommandPath()+" --help")
+	hint := "see " + c.CommandPath() + " --help"
+	var bad *pflag.InvalidValueError
+	var unknown *pflag.NotExistError
+	switch {
+	case errors.As(err, &bad):
+		return usage(fmt.Sprintf("--%s %q: want %s", bad.GetFlag().Name, bad.GetValue(), wanted(bad)), hint)
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "":
+		var names []string
+		c.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden {
+				names = append(names, f.Name)
+			}
+		})
+		if near := collect.Nearest(unknown.GetSpecifiedName(), names); len(near) > 0 {
+			hint = "nearest: --" + strings.Join(near, ", --") + "; " + hint
+		}
+	}
+	return usage(err.Error(), hint)
+}
+
+// wanted says what a flag takes: the flag's own words, where it has any, else the
+// kind of value.
+func wanted(e *pflag.InvalidValueError) string {
+	switch e.GetFlag().Value.Type() {
+	case "int", "int32", "int64", "uint16":
+		return "a whole number"
+	case "bool":
+		return "true or false"
+	}
+	return e.Unwrap().Error()
 }

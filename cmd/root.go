@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -232,6 +233,10 @@ func (a *app) applyEnvironment(flags *pflag.FlagSet) error {
 		name := "KGDIAG_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
 		if v := a.getenv(name); v != "" {
 			if err := flags.Set(f.Name, v); err != nil {
+				var bad *pflag.InvalidValueError
+				if errors.As(err, &bad) {
+					err = fmt.Errorf("%q: want %s", v, wanted(bad))
+				}
 				first = usagef("environment variable %s: %v", name, err)
 			}
 		}

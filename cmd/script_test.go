@@ -175,11 +175,14 @@ func duration(ts *testscript.TestScript, s string) time.Duration {
 	return d
 }
 
+// unescaped lets scripts write what belongs into no group id.
+var unescaped = strings.NewReplacer(`\n`, "\n", `\r`, "\r", `\t`, "\t", `\e`, "\x1b", `\a`, "\a", `\u202e`, "\u202e")
+
 func cmdJoin(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, neg, args, 3, "join NAME group=G topics=T,… …")
 	cfg := fakecluster.MemberConfig{ClientID: args[0], Session: time.Second, Rebalance: 5 * time.Second, Heartbeat: 100 * time.Millisecond}
 	for _, a := range args[1:] {
-		k, v, _ := strings.Cut(a, "=")
+		k, v, _ := strings.Cut(unescaped.Replace(a), "=")
 		switch k {
 		case "group":
 			cfg.Group = v
@@ -250,7 +253,7 @@ func cmdAwait(ts *testscript.TestScript, neg bool, args []string) {
 	switch args[0] {
 	case "stable":
 		need(ts, neg, args, 3, "await stable GROUP N")
-		ts.Check(c.WaitStable(ctx, args[1], number(ts, args[2])))
+		ts.Check(c.WaitStable(ctx, unescaped.Replace(args[1]), number(ts, args[2])))
 	case "empty":
 		ts.Check(c.WaitEmpty(ctx, args[1]))
 	case "committed":
