@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
@@ -267,5 +268,37 @@ func TestDescribeSilentCoordinator(t *testing.T) {
 	code := runArgs(a, "-b", fc.Bootstrap(), "--timeout", "3s", "describe", "orders")
 	if code != exitIncomplete || !strings.Contains(stderr.String(), "did not answer within 500ms") || !strings.Contains(out.String(), "orders  state unknown") {
 		t.Errorf("exit %d\nstdout %s\nstderr %s", code, out, stderr)
+	}
+}
+
+// A case file is described as it was when it was written.
+func TestDescribeFrom(t *testing.T) {
+	fc := describeCluster(t)
+	joined(t, fc, 1, fakecluster.MemberConfig{Group: "orders"})
+	joined(t, fc, 1, fakecluster.MemberConfig{Group: "pay", Server: true})
+	file := filepath.Join(t.TempDir(), "two.kgcase")
+	a, _, stderr := testApp()
+	a.now = time.Now
+	if code := runArgs(a, "-b", fc.Bootstrap(), "record", "orders", "pay", "--to", file); code != exitOK {
+		t.Fatalf("record: exit %d: %s", code, stderr)
+	}
+	for _, tc := range []struct {
+		args           string
+		code           int
+		stdout, stderr string
+	}{
+		{"describe", exitOK, "pay  Stable  consumer", ""},
+		{"describe orders", exitOK, "orders  Stable  classic  generation", ""},
+		{"describe --type consumer", exitOK, "pay  Stable", ""},
+		{"describe orders nix", exitNotFound, "orders  Stable", `group "nix": not in`},
+	} {
+		a, out, stderr := testApp()
+		code := runArgs(a, append(strings.Fields(tc.args), "--from", file)...)
+		if code != tc.code || !strings.Contains(out.String(), tc.stdout) || !strings.Contains(stderr.String(), tc.stderr) {
+			t.Errorf("%s: exit %d\nstdout %s\nstderr %s", tc.args, code, out, stderr)
+		}
+		if tc.args == "describe orders" && strings.Contains(out.String(), "pay") {
+			t.Errorf("%s shows the other group: %s", tc.args, out)
+		}
 	}
 }

@@ -274,8 +274,9 @@ func (s *Selection) matches(l Listed) bool {
 	return len(s.States) == 0 || l.State == "" || containsFold(s.States, l.State)
 }
 
-// keeps applies the filters that a listing by an old broker could not answer.
-func (s *Selection) keeps(g *inspect.Group) bool {
+// Keeps reports whether a group passes the filters: for groups of a case file, and
+// where a listing by an old broker could not answer them.
+func (s *Selection) Keeps(g *inspect.Group) bool {
 	if s.Match != nil && !s.Match.MatchString(g.ID) {
 		return false
 	}
@@ -487,7 +488,7 @@ func (r *run) notFound() error {
 // finish orders the Case, so that two reads of the same cluster read alike.
 func (r *run) finish() {
 	for _, d := range r.drafts {
-		if d.err == nil && !r.sel.keeps(&d.group) {
+		if d.err == nil && !r.sel.Keeps(&d.group) {
 			continue
 		}
 		d.guess()
