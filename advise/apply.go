@@ -11,9 +11,10 @@ import (
 
 // Apply follows a finding's advice on a copy of the case: alternative 0 is the fix
 // itself, n its nth alternative. Where the finding has no such advice, the copy is
-// unchanged. Settings are changed where the finding came from: in the one
-// configuration, or at the members of the group. A new max.poll.records scales the
-// declared and observed time between polls, which grows with the records.
+// unchanged. Settings are changed where the finding came from, in the one
+// configuration or at the members of the group, and at all others of the group that
+// have the same value, since a group is changed as a whole. A new max.poll.records
+// scales the declared and observed time between polls, which grows with the records.
 func Apply(c *inspect.Case, f Finding, alternative int) inspect.Case {
 	if f.Fix == nil || alternative < 0 || alternative > len(f.Fix.Alternatives) {
 		return *c
@@ -26,16 +27,59 @@ func Apply(c *inspect.Case, f Finding, alternative int) inspect.Case {
 
 func apply(c *inspect.Case, t target, set map[string]string, del []string) inspect.Case {
 	out := *c
-	switch {
-	case t.config >= 0 && t.config < len(c.Configs):
-		out.Configs = append([]inspect.ClientConfig(nil), c.Configs...)
-		before := fromFile(c, t.config)
+	out.Configs = append([]inspect.ClientConfig(nil), c.Configs...)
+	before := t.subject(c)
+	if t.config >= 0 && before != nil {
 		out.Configs[t.config] = changeConfig(before, set, del)
 		scaleWork(&out, before, set)
-	case t.group != "":
-		changeGroup(&out, t, set)
+	}
+	if t.group != "" && !t.cluster {
+		for i := range c.Configs {
+			if i == t.config || c.Configs[i].Group != t.group {
+				continue
+			}
+			if same := alike(before, fromFile(c, i), set); len(same) > 0 {
+				out.Configs[i] = changeConfig(fromFile(c, i), same, nil)
+			}
+		}
+		changeGroup(&out, t, before, set)
 	}
 	changeBrokers(&out, set)
+	return out
+}
+
+// subject is the consumer at the target, before a change; nil for a group or a
+// cluster as a whole.
+func (t target) subject(c *inspect.Case) *Subject {
+	if t.config >= 0 && t.config < len(c.Configs) {
+		return fromFile(c, t.config)
+	}
+	g := groupOf(c, t.group)
+	if g == nil || t.clients == nil {
+		return nil
+	}
+	for _, s := range liveClients(c, g) {
+		if sameTarget(s.target, t) {
+			return s
+		}
+	}
+	return nil
+}
+
+// alike picks from set the keys in which another consumer has the same value as the
+// target.
+func alike(target, other *Subject, set map[string]string) map[string]string {
+	out := map[string]string{}
+	if target == nil {
+		return out
+	}
+	for k, v := range set {
+		a, okA := target.values[k]
+		b, okB := other.values[k]
+		if okA && okB && a.Text == b.Text && a.D == b.D {
+			out[k] = v
+		}
+	}
 	return out
 }
 
@@ -144,35 +188,42 @@ func changeTimeline(c *inspect.Case, group string, change func(*inspect.Rebalanc
 // the default of every client that has the setting (Streams: 1000).
 const assumedRecords = 500
 
-func changeGroup(c *inspect.Case, t target, set map[string]string) {
-	mine := func(member string) bool { return t.clients == nil || t.clients[member] }
-	session, hasSession := parseMillis(set[keySession])
-	hb, hasHeartbeat := parseMillis(set[keyHeartbeat])
-	poll, hasPoll := parseMillis(set[keyPoll])
-	rebalance, hasRebalance := parseMillis(set[keyRebalance])
+// changeGroup changes the live members of a group: those of the target, and those
+// that have the same value as it.
+func changeGroup(c *inspect.Case, t target, before *Subject, set map[string]string) {
+	g := groupOf(c, t.group)
+	if g == nil {
+		return
+	}
+	members := map[string]map[string]string{} // by member id: what to set
 	clients := map[string]bool{}
+	for _, s := range liveClients(c, g) {
+		what := set
+		if t.config >= 0 || t.clients != nil && !sameTarget(s.target, t) {
+			what = alike(before, s, set)
+		} else {
+			for _, m := range s.Members {
+				clients[m.ClientID] = true
+			}
+			for _, d := range s.Departed {
+				clients[d.ClientID] = true
+			}
+		}
+		for id := range s.target.clients {
+			members[id] = what
+		}
+	}
+	c.Groups = append([]inspect.Group(nil), c.Groups...)
 	for i := range c.Groups {
 		if c.Groups[i].ID != t.group {
 			continue
 		}
-		c.Groups = append([]inspect.Group(nil), c.Groups...)
 		ms := append([]inspect.Member(nil), c.Groups[i].Members...)
 		for j := range ms {
-			if !mine(ms[j].MemberID) {
-				continue
-			}
-			clients[ms[j].ClientID] = true
-			if hasSession {
-				ms[j].Session = inspect.Ms(session)
-			}
-			if hasHeartbeat {
-				ms[j].Heartbeat = inspect.Ms(hb)
-			}
-			switch {
-			case hasPoll:
-				ms[j].Rebalance = inspect.Ms(poll)
-			case hasRebalance:
-				ms[j].Rebalance = inspect.Ms(rebalance)
+			m := &ms[j]
+			setTimeouts(members[m.MemberID], &m.Session, &m.Rebalance)
+			if d, ok := parseMillis(members[m.MemberID][keyHeartbeat]); ok {
+				m.Heartbeat = inspect.Ms(d)
 			}
 		}
 		c.Groups[i].Members = ms
@@ -180,34 +231,36 @@ func changeGroup(c *inspect.Case, t target, set map[string]string) {
 	changeTimeline(c, t.group, func(r *inspect.Rebalance) {
 		for j := range r.Members.Left {
 			l := &r.Members.Left[j]
-			if !mine(l.MemberID) {
-				continue
-			}
-			clients[l.ClientID] = true
-			if hasSession {
-				l.Session = inspect.Ms(session)
-			}
-			switch {
-			case hasPoll:
-				l.Rebalance = inspect.Ms(poll)
-			case hasRebalance:
-				l.Rebalance = inspect.Ms(rebalance)
-			}
+			setTimeouts(members[l.MemberID], &l.Session, &l.Rebalance)
 		}
 	})
-	if n, err := strconv.ParseInt(set[keyRecords], 10, 64); err == nil && n > 0 {
-		scaleStalls(c, t.group, func(client, member string) bool { return clients[client] || t.clients[member] },
-			func(m inspect.Millis) inspect.Millis {
-				return inspect.Millis(float64(m) / assumedRecords * float64(n))
-			})
-		if c.Declared.BatchTime != nil {
-			b := inspect.Millis(float64(*c.Declared.BatchTime) / assumedRecords * float64(n))
-			c.Declared.BatchTime = &b
+	if n, err := strconv.ParseInt(set[keyRecords], 10, 64); err == nil && n > 0 && t.config < 0 {
+		scaleLive(c, t, clients, float64(n)/assumedRecords)
+	}
+}
+
+func setTimeouts(set map[string]string, session, rebalance **inspect.Millis) {
+	if d, ok := parseMillis(set[keySession]); ok {
+		*session = inspect.Ms(d)
+	}
+	for _, k := range []string{keyRebalance, keyPoll} {
+		if d, ok := parseMillis(set[k]); ok {
+			*rebalance = inspect.Ms(d)
 		}
-		if b, ok := c.Declared.BatchTimes[t.group]; ok {
-			c.Declared.BatchTimes = maps.Clone(c.Declared.BatchTimes)
-			c.Declared.BatchTimes[t.group] = inspect.Millis(float64(b) / assumedRecords * float64(n))
-		}
+	}
+}
+
+// scaleLive shortens the work of live consumers with the number of records a poll.
+func scaleLive(c *inspect.Case, t target, clients map[string]bool, by float64) {
+	scale := func(m inspect.Millis) inspect.Millis { return inspect.Millis(float64(m) * by) }
+	scaleStalls(c, t.group, func(client, member string) bool { return clients[client] || t.clients[member] }, scale)
+	if c.Declared.BatchTime != nil {
+		b := scale(*c.Declared.BatchTime)
+		c.Declared.BatchTime = &b
+	}
+	if b, ok := c.Declared.BatchTimes[t.group]; ok {
+		c.Declared.BatchTimes = maps.Clone(c.Declared.BatchTimes)
+		c.Declared.BatchTimes[t.group] = scale(b)
 	}
 }
 
@@ -240,12 +293,23 @@ const settleRounds = 6
 // settle tries a finding's fix and alternatives on a copy of the case, widens each
 // by what other rules would demand next, and withdraws what cannot be made clean:
 // following advice must never earn more advice.
-func settle(c *inspect.Case, o Options, f *Finding) {
+func settle(c *inspect.Case, o Options, f *Finding, trials map[string]*trial) {
 	if f.Fix == nil {
 		return
 	}
-	small, t := reduce(c, f.target)
-	before := run(&small, o).Findings
+	if len(f.Fix.Set) == 0 && len(f.Fix.Delete) == 0 && len(f.Fix.Alternatives) == 0 {
+		return
+	}
+	tr, known := trials[f.target.key()]
+	if !known {
+		tr = &trial{}
+		tr.small, tr.target = reduce(c, f.target)
+		tr.before = run(&tr.small, o).Findings
+		trials[f.target.key()] = tr
+	}
+	small, before := tr.small, tr.before
+	t := f.target
+	t.config = tr.target.config
 	set, del, ok := widen(&small, t, o, *f, before, f.Fix.Set, f.Fix.Delete)
 	if !ok {
 		set, del = map[string]string{}, []string{}
@@ -349,6 +413,8 @@ func objections(f Finding, t target, before, after []Finding) []Finding {
 		a, b := is[g.ID], was[g.ID]
 		switch {
 		case g.ID == f.ID && a.n >= b.n && sameTarget(g.target, t):
+			out = append(out, g)
+		case g.ID == f.ID && g.Severity.Rank() >= Warning.Rank() && a.rank > b.rank:
 			out = append(out, g)
 		case g.ID != f.ID && g.Severity.Rank() >= Warning.Rank() && (a.n > b.n || a.rank > b.rank):
 			out = append(out, g)

@@ -1,8 +1,8 @@
 package advise
 
 import (
-	"sort"
 	"strings"
+	"sync"
 )
 
 var catalog = map[string]Rule{}
@@ -19,12 +19,22 @@ func register(r Rule) struct{} {
 // Rules lists all rules by id.
 func Rules() []Rule {
 	out := make([]Rule, 0, len(catalog))
-	for _, r := range catalog {
-		out = append(out, r)
+	for _, r := range sorted() {
+		out = append(out, *r)
 	}
-	sort.Slice(out, func(i, j int) bool { return out[i].ID < out[j].ID })
 	return out
 }
+
+// sorted is the catalogue by id, worked out once: every rule has registered itself
+// before the first call.
+var sorted = sync.OnceValue(func() []*Rule {
+	out := make([]*Rule, 0, len(catalog))
+	for _, id := range sortedKeys(catalog) {
+		r := catalog[id]
+		out = append(out, &r)
+	}
+	return out
+})
 
 // Lookup finds a rule by id or name, whatever their case.
 func Lookup(word string) (Rule, bool) {

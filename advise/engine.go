@@ -11,6 +11,18 @@ import (
 type Options struct {
 	Disable    []string            // ids or names of rules that are not run
 	Severities map[string]Severity // by id: replaces the severity of a rule's findings
+	// Untried leaves fixes as the rules propose them, without trying them out; for
+	// callers that want findings alone.
+	Untried bool
+
+	rules []*Rule // the enabled ones; filled by Evaluate
+}
+
+// trial is what settle remembers from one finding to the next of the same target.
+type trial struct {
+	small  inspect.Case
+	target target
+	before []Finding
 }
 
 // Report is the result of Evaluate.
@@ -38,9 +50,13 @@ func Evaluate(c *inspect.Case, o Options) Report {
 	if c == nil {
 		c = &inspect.Case{}
 	}
+	o.rules = enabled(o)
 	r := run(c, o)
+	trials := map[string]*trial{}
 	for i := range r.Findings {
-		settle(c, o, &r.Findings[i])
+		if !o.Untried {
+			settle(c, o, &r.Findings[i], trials)
+		}
 	}
 	group(r.Findings)
 	return r
@@ -50,7 +66,7 @@ func Evaluate(c *inspect.Case, o Options) Report {
 func run(c *inspect.Case, o Options) Report {
 	subjects := subjectsOf(c)
 	rep := Report{Findings: []Finding{}, Unchecked: []Unchecked{}}
-	for _, rule := range enabled(o) {
+	for _, rule := range o.rules {
 		rep.Rules++
 		missing := runRule(rule, subjects, o, &rep)
 		if len(missing) == 0 {
@@ -61,13 +77,13 @@ func run(c *inspect.Case, o Options) Report {
 	return rep
 }
 
-func enabled(o Options) []Rule {
+func enabled(o Options) []*Rule {
 	off := map[string]bool{}
 	for _, d := range o.Disable {
 		off[strings.ToLower(d)] = true
 	}
-	var out []Rule
-	for _, r := range Rules() {
+	var out []*Rule
+	for _, r := range sorted() {
 		if !off[strings.ToLower(r.ID)] && !off[r.Name] {
 			out = append(out, r)
 		}
@@ -76,7 +92,7 @@ func enabled(o Options) []Rule {
 }
 
 // runRule calls a rule for every subject of its scope and says where it could not.
-func runRule(rule Rule, subjects []*Subject, o Options, rep *Report) []Unchecked {
+func runRule(rule *Rule, subjects []*Subject, o Options, rep *Report) []Unchecked {
 	var missing []Unchecked
 	tried := false
 	coveredByFile := map[string]bool{}
@@ -108,16 +124,21 @@ func runRule(rule Rule, subjects []*Subject, o Options, rep *Report) []Unchecked
 	return mergeUnchecked(out)
 }
 
-func firstLack(rule Rule, s *Subject) (inspect.Fact, lack, bool) {
+func firstLack(rule *Rule, s *Subject) (inspect.Fact, lack, bool) {
 	for _, f := range rule.Needs {
 		if why, missed := lacks(s, f); missed {
 			return f, why, true
 		}
 	}
+	if rule.Unknown != nil {
+		if why := rule.Unknown(s); why != "" {
+			return rule.Needs[len(rule.Needs)-1], lack{why, why}, true
+		}
+	}
 	return "", lack{}, false
 }
 
-func nothingOf(rule Rule) lack {
+func nothingOf(rule *Rule) lack {
 	switch rule.Scope {
 	case PerGroup:
 		return lack{"no group was looked at (name one, with -b)", "name a group, with -b"}
@@ -141,7 +162,7 @@ func mergeUnchecked(us []Unchecked) []Unchecked {
 }
 
 // complete fills in what every finding has from its rule.
-func complete(rule Rule, s *Subject, f Finding, o Options) Finding {
+func complete(rule *Rule, s *Subject, f Finding, o Options) Finding {
 	f.ID, f.Name, f.Docs, f.target, f.subject = rule.ID, rule.Name, DocsURL(rule.ID), s.target, s
 	if f.Severity == "" {
 		f.Severity = rule.Severity
@@ -169,7 +190,7 @@ func complete(rule Rule, s *Subject, f Finding, o Options) Finding {
 
 // fill completes a fix: no nil in JSON, and words from the rule where it gave
 // none.
-func (x *Fix) fill(rule Rule) {
+func (x *Fix) fill(rule *Rule) {
 	if x.Set == nil {
 		x.Set = map[string]string{}
 	}
@@ -240,33 +261,28 @@ func group(fs []Finding) {
 		fs[i].BecauseOf = rootOf(fs, i)
 	}
 	sort.SliceStable(fs, func(i, j int) bool { return less(fs[i], fs[j]) })
-	var out []Finding
-	for _, f := range fs {
-		if f.BecauseOf != "" {
+	out, placed := make([]Finding, 0, len(fs)), make([]bool, len(fs))
+	place := func(i int) {
+		if !placed[i] {
+			placed[i] = true
+			out = append(out, fs[i])
+		}
+	}
+	for i := range fs {
+		if fs[i].BecauseOf != "" {
 			continue
 		}
-		out = append(out, f)
-		for _, g := range fs {
-			if g.BecauseOf == f.ID && related(f, g) && !contains(out, g) {
-				out = append(out, g)
+		place(i)
+		for j := range fs {
+			if fs[j].BecauseOf == fs[i].ID && related(fs[i], fs[j]) {
+				place(j)
 			}
 		}
 	}
-	for _, f := range fs { // a symptom whose cause is itself a symptom
-		if f.BecauseOf != "" && !contains(out, f) {
-			out = append(out, f)
-		}
+	for i := range fs { // a symptom whose cause is itself a symptom
+		place(i)
 	}
 	copy(fs, out)
-}
-
-func contains(fs []Finding, f Finding) bool {
-	for _, g := range fs {
-		if g.ID == f.ID && g.Group == f.Group && g.Subject == f.Subject && g.Message == f.Message {
-			return true
-		}
-	}
-	return false
 }
 
 func rootOf(fs []Finding, i int) string {

@@ -52,6 +52,9 @@ type Rule struct {
 	Needs []inspect.Fact
 	// Uses are facts that sharpen the result where they are there.
 	Uses []inspect.Fact
+	// Unknown says, for a subject that has all needed facts, why the rule still
+	// cannot tell; "" where it can. Optional.
+	Unknown func(s *Subject) string
 	// SymptomOf names the rules whose finding about the same consumer or group
 	// explains a finding of this one.
 	SymptomOf []string

@@ -178,6 +178,9 @@ func (s *Subject) Finding(sev Severity, message string, leans ...Value) Finding 
 }
 
 func (s *Subject) aboutDefault(v Value) string {
+	if s.Scope != PerClient {
+		return fmt.Sprintf("%s is not set in every file: the client's default counts there (%s)", v.Spelled, v.Source)
+	}
 	e := fmt.Sprintf("%s is not set: the default of %s counts (%s)", v.Spelled, s.client(), v.Source)
 	if s.Assumed {
 		e += "; name yours with --client NAME@VERSION"
@@ -231,6 +234,16 @@ const (
 	// defaultSessionMin is group.min.session.timeout.ms since Kafka 0.9.
 	defaultSessionMin = 6 * time.Second
 )
+
+// unreadBrokerKey says that no broker told the value of a key; "" where one did.
+func (s *Subject) unreadBrokerKey(key string) string {
+	for _, b := range s.Case.Brokers {
+		if _, ok := b.Config[key]; ok {
+			return ""
+		}
+	}
+	return key + " of the brokers was not read"
+}
 
 func brokerMillis(b inspect.Broker, key string) (time.Duration, bool) {
 	var n int64
@@ -322,7 +335,11 @@ func (s *Subject) observedNeed() Need {
 func (s *Subject) loggedNeed() (Need, bool) {
 	var need Need
 	seen := false
-	limit, ok := s.Timed(keyPoll)
+	key := keyPoll
+	if s.Worker() {
+		key = keyRebalance
+	}
+	limit, ok := s.Timed(key)
 	for _, e := range s.Case.LogEvents {
 		if !s.logsOf(e) {
 			continue

@@ -65,7 +65,7 @@ func TestProblems(t *testing.T) {
 		{"linger.ms=3", "producer_key", "producer's setting"},
 		{"session.timeout.ms=30000   # thirty", "not_a_number", "line of their own"},
 		{"session.timeout.ms=30s", "not_a_number", "write 30000"},
-		{"session.timeout.ms=${TIMEOUT}", "not_a_number", "placeholder"},
+		{"session.timeout.ms=${TIMEOUT}", "placeholder", "placeholder"},
 		{"max.poll.records=many", "not_a_number", "not a whole number"},
 	} {
 		c := readOne(t, "group.id=g\n"+tc.line, Options{})

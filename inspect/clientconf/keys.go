@@ -160,7 +160,11 @@ func NewSetting(key, spelled, value string, where inspect.Position) (inspect.Set
 	}
 	n, err := strconv.ParseInt(s.Value, 10, 64)
 	if err != nil || n > math.MaxInt64/int64(time.Millisecond) || n < math.MinInt64/int64(time.Millisecond) {
-		return s, &inspect.ConfigProblem{Kind: "not_a_number", Where: where, Key: spelled, Message: notANumber(spelled, s.Value, k)}
+		kind := "not_a_number"
+		if strings.ContainsAny(s.Value, "$%{") {
+			kind = "placeholder"
+		}
+		return s, &inspect.ConfigProblem{Kind: kind, Where: where, Key: spelled, Message: notANumber(spelled, s.Value, k)}
 	}
 	if k == kindMillis {
 		s.Millis = inspect.Ms(time.Duration(n) * time.Millisecond)

@@ -1,0 +1,43 @@
+package advise
+
+import (
+	"fmt"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// bug is a fault of some versions of a client that shows as rebalances.
+type bug struct {
+	family        inspect.Family
+	since, before string // versions that have it: since inclusive, before exclusive
+	severity      Severity
+	what          string // continues "librdkafka 1.0.1 "
+	fixed         string
+	// when narrows the bug to configurations that meet it; nil is all.
+	when func(s *Subject) bool
+}
+
+// check reports the first of some bugs that the client's version has. Nothing is
+// reported where the version is not known.
+func (s *Subject) checkBugs(bugs []bug, report func(Finding)) {
+	if s.Version == "" {
+		return
+	}
+	for _, b := range bugs {
+		if s.Family != b.family || !atLeast(s.Version, b.since) || b.before != "" && atLeast(s.Version, b.before) || b.when != nil && !b.when(s) {
+			continue
+		}
+		f := s.Finding(b.severity, fmt.Sprintf("%s %s %s", s.Family, s.Version, b.what))
+		f.Fix = &Fix{Summary: fmt.Sprintf("Upgrade to %s %s or later.", s.Family, b.fixed)}
+		report(f)
+		return
+	}
+}
+
+// versionUnknown is the reason for which rules on versions cannot tell.
+func versionUnknown(s *Subject) string {
+	if s.Version == "" {
+		return "the version of the client is not known (add --client NAME@VERSION)"
+	}
+	return ""
+}

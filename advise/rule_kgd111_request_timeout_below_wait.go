@@ -1,0 +1,67 @@
+package advise
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+var _ = register(Rule{
+	ID: "KGD111", Name: "request-timeout-below-wait", Severity: Error, Since: "v0.1.0", Scope: PerClient,
+	Needs:     []inspect.Fact{inspect.FactClientConfig},
+	SymptomOf: []string{"KGD108"},
+	Doc: Doc{
+		Summary: "The client gives up on JoinGroup before the coordinator may answer.",
+		Why: "The coordinator answers JoinGroup when all members have rejoined, which may take up to the rebalance timeout. A client that stops " +
+			"waiting earlier joins again as a new member and starts the rebalance anew. Java before 2.0 and kafka-python 1.4 to 2.x " +
+			"therefore refuse a request timeout that is not above the session timeout.",
+		Fix:   "Raise the request or read timeout above the wait.",
+		Price: "a broker that does not answer is noticed later",
+		Refs:  []string{"KafkaConsumer 1.1 (constructor)", "kafka-python consumer/group.py", "sarama config.go Net.ReadTimeout", "KIP-266"},
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		switch {
+		case s.Family == inspect.Java && s.before("2.0"), s.Family == inspect.KafkaPython && s.before("3.0"):
+			requestAboveSession(s, report)
+		case s.Family == inspect.Sarama:
+			readAboveRebalance(s, report)
+		}
+	},
+})
+
+// before reports whether the client's version is known and below limit.
+func (s *Subject) before(limit string) bool { return s.Version != "" && !atLeast(s.Version, limit) }
+
+func requestAboveSession(s *Subject, report func(Finding)) {
+	request, ok := s.Sane(keyRequest)
+	session, okSession := s.Sane(keySession)
+	if !ok || !okSession || request.D > session.D {
+		return
+	}
+	f := s.Finding(Error, fmt.Sprintf("%s is %s, not above %s (%s): %s refuses to start", request.Spelled, span(request.D), session.Spelled, span(session.D), s.client()), request, session)
+	to := inspect.RoundUp(session.D + 10*time.Second)
+	f.Fix = &Fix{Set: map[string]string{keyRequest: ms(to)}, Notes: notesFor(keyRequest, "above the session timeout, rounded up"),
+		Price: fmt.Sprintf("a broker that does not answer is noticed after %s", span(to))}
+	report(f)
+}
+
+func readAboveRebalance(s *Subject, report func(Finding)) {
+	read, ok := s.Sane(keySocket)
+	rebalance, okRebalance := s.Sane(keyRebalance)
+	if !ok || !okRebalance || read.D >= rebalance.D {
+		return
+	}
+	sev := Warning
+	if read.Origin == inspect.OriginDefault || read.D >= s.DefaultOf(keySocket) && rebalance.D <= s.DefaultOf(keyRebalance) {
+		sev = Info // sarama's own defaults are like this
+	}
+	f := s.Finding(sev, fmt.Sprintf("%s is %s, below %s (%s): a slow rebalance is given up and begun again", read.Spelled, span(read.D), rebalance.Spelled, span(rebalance.D)), read, rebalance)
+	to := inspect.RoundUp(rebalance.D + 5*time.Second)
+	f.Fix = &Fix{}
+	if to <= mostAdvised {
+		f.Fix.Set = map[string]string{keySocket: ms(to)}
+		f.Fix.Notes = notesFor(keySocket, "the rebalance timeout and 5s, rounded up")
+	}
+	report(f)
+}

@@ -1,0 +1,45 @@
+package advise
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// azureIdle is how long Azure's load balancers keep an idle connection.
+const azureIdle = 4 * time.Minute
+
+var _ = register(Rule{
+	ID: "KGD114", Name: "idle-connection-cut", Severity: Warning, Since: "v0.1.0", Scope: PerClient,
+	Needs: []inspect.Fact{inspect.FactClientConfig},
+	Doc: Doc{
+		Summary: "The load balancer closes idle connections before the client does.",
+		Why: "Azure drops a connection that was idle for four minutes without telling either side. The client learns of it when a request times out, " +
+			"which can look like a dead coordinator. Microsoft asks for connections.max.idle.ms and metadata.max.age.ms of 180000 with Event Hubs.",
+		Fix:   "Set connections.max.idle.ms below the load balancer's limit.",
+		Price: "connections that are little used are opened anew more often",
+		Refs:  []string{"Azure Event Hubs for Apache Kafka, recommended configurations"},
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		boot, ok := s.Get(keyBootstrap)
+		idle, okIdle := s.Timed(keyIdle)
+		if !ok || !okIdle || !strings.Contains(boot.Text, ".servicebus.windows.net") || idle.D > 0 && idle.D < azureIdle {
+			return
+		}
+		what := span(idle.D)
+		if idle.D <= 0 {
+			what = "off"
+		}
+		f := s.Finding(Warning, fmt.Sprintf("%s is %s, but %s stands behind a load balancer that cuts idle connections after %s",
+			idle.Spelled, what, firstHost(boot.Text), span(azureIdle)), idle)
+		f.Fix = &Fix{Set: map[string]string{keyIdle: ms(3 * time.Minute)}, Notes: notesFor(keyIdle, "as Microsoft recommends")}
+		report(f)
+	},
+})
+
+func firstHost(bootstrap string) string {
+	host, _, _ := strings.Cut(bootstrap, ",")
+	return strings.TrimSpace(host)
+}

@@ -1,0 +1,52 @@
+package advise
+
+import (
+	"fmt"
+	"regexp"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// deploymentPod matches the pod name of a Kubernetes Deployment: the hash of the
+// ReplicaSet and five random letters, both without vowels and look-alikes.
+var deploymentPod = regexp.MustCompile(`-[bcdfghjklmnpqrstvwxz2456789]{8,10}-[bcdfghjklmnpqrstvwxz2456789]{5}$`)
+
+var _ = register(Rule{
+	ID: "KGD411", Name: "instance-id-unstable", Severity: Warning, Since: "v0.1.0", Scope: PerClient,
+	Needs: []inspect.Fact{inspect.FactTimeouts},
+	Uses:  []inspect.Fact{inspect.FactClientConfig, inspect.FactMembers},
+	Doc: Doc{
+		Summary: "The group.instance.id is the name of a Deployment's pod, which changes with each restart.",
+		Why: "Static membership gives a member its place back when it returns under the same id. A Deployment gives every pod a new random name, so " +
+			"each restart brings a new member, and the old one keeps its partitions until its session has expired: worse than without an id.",
+		Fix:   "Run the consumers as a StatefulSet and use its pod names, or leave group.instance.id out.",
+		Price: "a StatefulSet restarts its pods one after another",
+		Refs:  []string{"KIP-345"},
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		ids := map[string]bool{}
+		var leans []Value
+		if v, ok := s.Set(keyInstance); ok {
+			ids[v.Text] = true
+			leans = append(leans, v)
+		}
+		for _, m := range s.Members {
+			if m.InstanceID != nil {
+				ids[*m.InstanceID] = true
+			}
+		}
+		for _, id := range sortedKeys(ids) {
+			if !deploymentPod.MatchString(id) {
+				continue
+			}
+			f := s.Finding(Warning, fmt.Sprintf("group.instance.id %q looks like the pod of a Deployment: it changes with each restart", id), leans...)
+			f.Confidence = inspect.Medium
+			f.Fix = &Fix{}
+			if s.Config != nil {
+				f.Fix.Delete = []string{keyInstance}
+			}
+			report(f)
+			return
+		}
+	},
+})

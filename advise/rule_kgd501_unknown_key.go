@@ -1,0 +1,37 @@
+package advise
+
+import (
+	"fmt"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+var _ = register(Rule{
+	ID: "KGD501", Name: "unknown-key", Severity: Warning, Since: "v0.1.0", Scope: PerClient,
+	Needs: []inspect.Fact{inspect.FactClientConfig},
+	Doc: Doc{
+		Summary: "A key is no setting of a Kafka consumer, and may be a misspelt one.",
+		Why: "The Java client ignores keys that it does not know, with a line in its log that nobody reads: the default counts, and the file promises something else. " +
+			"librdkafka refuses to start.",
+		Fix:   "Correct the name of the key, or delete it.",
+		Price: "the setting then has an effect",
+		Refs:  []string{"AbstractConfig.logUnused", "apache/openwhisk#3912"},
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		for _, p := range s.problems("unknown_key") {
+			sev := Info
+			if p.Nearest != "" {
+				sev = Warning
+			}
+			f := s.problemFinding(sev, p)
+			f.Fix = &Fix{Summary: "Delete it if no other program reads it."}
+			if v, ok := s.Get(p.Nearest); ok && v.Origin == inspect.OriginDefault {
+				f.Evidence = append(f.Evidence, v.Say())
+			}
+			if p.Nearest != "" {
+				f.Fix.Summary = fmt.Sprintf("Write %s.", p.Nearest)
+			}
+			report(f)
+		}
+	},
+})

@@ -1,0 +1,22 @@
+package advise
+
+import "github.com/kgdiag/kgdiag/inspect"
+
+var _ = register(Rule{
+	ID: "KGD503", Name: "producer-key", Severity: Info, Since: "v0.1.0", Scope: PerClient,
+	Needs: []inspect.Fact{inspect.FactClientConfig},
+	Doc: Doc{
+		Summary: "A setting of a producer stands in a consumer's configuration.",
+		Why:     "A consumer does nothing with it but write a line to its log. Often one file serves both, which is harmless.",
+		Fix:     "Delete the key, or leave it if a producer reads the same file.",
+		Price:   "none",
+		Refs:    []string{"ProducerConfig"},
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		for _, p := range s.problems("producer_key") {
+			f := s.problemFinding(Info, p)
+			f.Fix = &Fix{Delete: []string{p.Key}}
+			report(f)
+		}
+	},
+})

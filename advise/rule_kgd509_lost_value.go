@@ -1,0 +1,26 @@
+package advise
+
+import "github.com/kgdiag/kgdiag/inspect"
+
+var _ = register(Rule{
+	ID: "KGD509", Name: "lost-value", Severity: Warning, Since: "v0.1.0", Scope: PerClient,
+	Needs: []inspect.Fact{inspect.FactClientConfig},
+	Doc: Doc{
+		Summary: "A value is written in a way in which it does not reach the consumer.",
+		Why: "Frameworks map their own files to the client's settings, and drop what they have no place for: Spring Boot has no typed property for the session timeout, and " +
+			"makes a YAML list under properties into keys that the client does not know.",
+		Fix:   "Write the value where the framework hands it on.",
+		Price: "the setting then has an effect",
+		Refs:  []string{"Spring Boot KafkaProperties"},
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		for _, p := range s.problems("lost_value") {
+			f := s.problemFinding(Warning, p)
+			f.Fix = &Fix{}
+			if p.Nearest != "" {
+				f.Fix.Summary = "Write " + p.Nearest + "."
+			}
+			report(f)
+		}
+	},
+})
