@@ -233,22 +233,7 @@ func (o *adviseOptions) readConfigs(groups []string) ([]inspect.ClientConfig, er
 			clientconf.Override(&out[i], key, value)
 		}
 	}
-	o.warnOfProblems(out)
 	return out, nil
-}
-
-// warnOfProblems says what is wrong with the text of the files: a key that is set
-// twice or misspelled is not what its author believes.
-func (o *adviseOptions) warnOfProblems(configs []inspect.ClientConfig) {
-	for _, c := range configs {
-		for _, p := range c.Problems {
-			at := p.Where.File
-			if p.Where.Line > 0 {
-				at = fmt.Sprintf("%s:%d", at, p.Where.Line)
-			}
-			o.warn("%s: %s", at, p.Message)
-		}
-	}
 }
 
 func (o *adviseOptions) familyOrJava() inspect.Family {
