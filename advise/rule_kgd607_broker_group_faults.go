@@ -2,7 +2,7 @@ package advise
 
 import (
 	"fmt"
-	"strings"
+	"regexp"
 
 	"github.com/kgdiag/kgdiag/inspect"
 )
@@ -31,7 +31,7 @@ var _ = register(Rule{
 	},
 	Unknown: func(s *Subject) string {
 		for _, b := range s.Case.Brokers {
-			if b.Version != "" {
+			if exactVersion(b.Version) != "" {
 				return ""
 			}
 		}
@@ -39,12 +39,7 @@ var _ = register(Rule{
 	},
 	Check: func(s *Subject, report func(Finding)) {
 		for _, b := range s.Case.Brokers {
-			// "3.7-3.9" is as near as ApiVersions tells: the newest counts, so that
-			// nothing is said of a broker that may be well.
-			v := b.Version
-			if i := strings.LastIndexByte(v, '-'); i >= 0 {
-				v = v[i+1:]
-			}
+			v := exactVersion(b.Version)
 			if v == "" {
 				continue
 			}
@@ -52,7 +47,7 @@ var _ = register(Rule{
 				if !atLeast(v, bug.since) || atLeast(v, bug.before) {
 					continue
 				}
-				f := s.Finding(bug.severity, fmt.Sprintf("broker %d is Kafka %s, which %s", b.ID, b.Version, bug.what))
+				f := s.Finding(bug.severity, fmt.Sprintf("broker %d is Kafka %s, which %s", b.ID, v, bug.what))
 				f.Confidence = inspect.Medium
 				f.Fix = &Fix{Summary: fmt.Sprintf("Upgrade the brokers to %s or later.", bug.fixed)}
 				report(f)
@@ -61,3 +56,14 @@ var _ = register(Rule{
 		}
 	},
 })
+
+var plainVersion = regexp.MustCompile(`^v?(\d+\.\d+)$`)
+
+// exactVersion is the version of a broker where its answer to ApiVersions fits one
+// alone. A range, as proxies and other makers' brokers give, proves nothing.
+func exactVersion(guess string) string {
+	if m := plainVersion.FindStringSubmatch(guess); m != nil {
+		return m[1]
+	}
+	return ""
+}
