@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kgdiag/kgdiag/inspect"
 )
@@ -34,10 +35,13 @@ func (s *Subject) checkBugs(bugs []bug, report func(Finding)) {
 	}
 }
 
-// versionUnknown is the reason for which rules on versions cannot tell.
-func versionUnknown(s *Subject) string {
-	if s.Version == "" {
-		return "the version of the client is not known (add --client NAME@VERSION)"
+// versionUnknown makes the reason for which a rule on versions of these families
+// cannot tell.
+func versionUnknown(families ...inspect.Family) func(*Subject) string {
+	return func(s *Subject) string {
+		if s.Version == "" && slices.Contains(families, s.Family) {
+			return "the version of the client is not known (add --client NAME@VERSION)"
+		}
+		return ""
 	}
-	return ""
 }

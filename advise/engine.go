@@ -132,7 +132,7 @@ func firstLack(rule *Rule, s *Subject) (inspect.Fact, lack, bool) {
 	}
 	if rule.Unknown != nil {
 		if why := rule.Unknown(s); why != "" {
-			return rule.Needs[len(rule.Needs)-1], lack{why, why}, true
+			return rule.Needs[len(rule.Needs)-1], lack{why, shortHint(why)}, true
 		}
 	}
 	return "", lack{}, false
@@ -334,4 +334,12 @@ func less(a, b Finding) bool {
 		return a.ID < b.ID
 	}
 	return a.Message < b.Message
+}
+
+// shortHint takes what would help from the end of a reason, "(add --client …)".
+func shortHint(why string) string {
+	if i := strings.LastIndexByte(why, '('); i >= 0 && strings.HasSuffix(why, ")") {
+		return why[i+1 : len(why)-1]
+	}
+	return why
 }

@@ -5,7 +5,7 @@ import "github.com/kgdiag/kgdiag/inspect"
 var _ = register(Rule{
 	ID: "KGD601", Name: "librdkafka-poll-timer", Severity: Warning, Since: "v0.1.0", Scope: PerClient,
 	Needs:   []inspect.Fact{inspect.FactClientConfig},
-	Unknown: versionUnknown,
+	Unknown: versionUnknown(inspect.Librdkafka),
 	Doc: Doc{
 		Summary: "This version of librdkafka measures the time between polls wrongly.",
 		Why: "librdkafka 1.0 does not count a poll that is still waiting for records, so that a consumer of an idle topic leaves the group although it polls; the overrun in the log is some " +

@@ -76,7 +76,7 @@ func TestAdviseExitCodes(t *testing.T) {
 		{"-f third --fail-on warning -o json", exitTripped},
 		{"-f third --fail-on warning -o sarif", exitTripped},
 		{"-f ok --strict", exitIncomplete},
-		{"-f ok --strict --batch-time 1m --gc-pause 1s", exitOK},
+		{"-f ok --strict --batch-time 1m --gc-pause 1s --client java@3.7.0", exitOK},
 		{"", exitUsage},
 		{"-f nowhere", exitUsage},
 		{"-f ok --min-severity loud", exitUsage},
