@@ -380,10 +380,11 @@ func pressing(us []advise.Unchecked, c *inspect.Case) []advise.Unchecked {
 	return out
 }
 
-// fromCluster reports whether a fact comes from a cluster alone.
+// fromCluster reports whether a fact comes from a running group alone: its cluster,
+// or its logs.
 func fromCluster(f inspect.Fact) bool {
 	switch f {
-	case inspect.FactClientConfig, inspect.FactTimeouts, inspect.FactPollTime, inspect.FactPause, inspect.FactClientLog, inspect.FactDeclared:
+	case inspect.FactClientConfig, inspect.FactTimeouts, inspect.FactPollTime, inspect.FactPause, inspect.FactDeclared:
 		return false
 	}
 	return true
