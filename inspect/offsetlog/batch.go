@@ -3,6 +3,7 @@ package offsetlog
 import (
 	"encoding/binary"
 	"hash/crc32"
+	"math"
 
 	"github.com/kgdiag/kgdiag/inspect"
 )
@@ -62,7 +63,7 @@ func (out *batch) next(b []byte) ([]byte, batchState) {
 	}
 	base := int64(binary.BigEndian.Uint64(b))
 	length := int(int32(binary.BigEndian.Uint32(b[8:])))
-	if length <= batchMagic-batchPrefix || length > len(b)-batchPrefix {
+	if base < 0 || base > math.MaxInt64-maxDelta || length <= batchMagic-batchPrefix || length > len(b)-batchPrefix {
 		return nil, batchEnd
 	}
 	raw, rest := b[:batchPrefix+length], b[batchPrefix+length:]
@@ -84,7 +85,7 @@ func (out *batch) next(b []byte) ([]byte, batchState) {
 	if delta >= 0 && delta < maxDelta {
 		out.last = base + int64(delta)
 	}
-	if crc32.Checksum(raw[batchAttrs:], castagnoli) != binary.BigEndian.Uint32(raw[batchCRC:]) || out.last-base != int64(delta) || out.count < 0 {
+	if crc32.Checksum(raw[batchAttrs:], castagnoli) != binary.BigEndian.Uint32(raw[batchCRC:]) || out.last-base != int64(delta) || out.count < 0 || int64(out.count) > int64(delta)+1 {
 		return rest, batchCorrupt
 	}
 	return rest, batchGood

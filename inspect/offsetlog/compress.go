@@ -15,7 +15,10 @@ import (
 
 // maxInflated bounds what one batch may decompress to: the coordinator's own
 // batches are at most message.max.bytes (1 MiB by default) before compression.
-const maxInflated = 64 << 20
+const maxInflated = 32 << 20
+
+// maxSnappy is more than snappy can compress by: a length beyond it is not believed.
+const maxSnappy = 64
 
 var (
 	errCodec    = errors.New("unknown compression codec")
@@ -130,6 +133,9 @@ func (f *inflater) block(out, src []byte) ([]byte, error) {
 	}
 	if n > maxInflated-len(out) {
 		return nil, errInflated
+	}
+	if n > maxSnappy*len(src) {
+		return nil, s2.ErrCorrupt
 	}
 	start := len(out)
 	if cap(out)-start < n {

@@ -254,16 +254,20 @@ func (r *scan) learn(c *chunk) {
 
 // worker reads chunks with a connection of its own where Dial gives one.
 func (r *scan) worker(ctx context.Context, i int, work <-chan *chunk) {
-	cl := r.s.Client
+	cl, own := r.s.Client, (*kgo.Client)(nil)
+	defer func() {
+		if own != nil {
+			own.Close()
+		}
+	}()
 	w := newWalker(&r.req.Filter)
 	defer w.inflate.close()
 	dialed := i == 0 || r.s.Dial == nil
 	for c := range work {
-		if !dialed {
+		if !dialed { // not before there is work for it
 			dialed = true
 			if extra, err := r.s.dial(ctx); err == nil {
-				cl = extra
-				defer extra.Close()
+				cl, own = extra, extra
 			}
 		}
 		c.f, c.err = r.read(ctx, cl, w, c)

@@ -220,7 +220,7 @@ func transactionalGroup(t *testing.T, b *brokers, group string) {
 	t.Helper()
 	ctx := realContext(t)
 	s, err := kgo.NewGroupTransactSession(kgo.SeedBrokers(b.seeds...), kgo.ConsumerGroup(group), kgo.ConsumeTopics("work"),
-		kgo.TransactionalID(group), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.FetchMaxBytes(1), kgo.RequireStableFetchOffsets())
+		kgo.TransactionalID(group), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.FetchMaxBytes(1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package offsetlog
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -633,4 +634,38 @@ func TestFollowSurvivesLeaderChanges(t *testing.T) {
 	if troubles.Load() == 0 {
 		t.Error("no trouble was told")
 	}
+}
+
+// FuzzWalk walks batches whose bytes are damaged behind a checksum that holds, as a
+// broker with a fault of its own would send them.
+func FuzzWalk(f *testing.F) {
+	recs := []*kgo.Record{groupRecord("g", 1), commitRecord("g", 0, 7), groupRecord("h", 2)}
+	plain := makeBatch(0, 3, []int32{0, 1, 2}, time.Unix(1_795_984_000, 0), 0, recs)
+	f.Add(plain)
+	f.Add(append(slices.Clone(plain), plain...))
+	f.Add(makeBatch(5, 1, []int32{0}, time.Unix(1_795_984_000, 0), attrTransactional|attrControl, []*kgo.Record{{Key: []byte{0, 0, 0, 1}}}))
+	for i, codec := range []kgo.CompressionCodec{kgo.GzipCompression(), kgo.SnappyCompression(), kgo.Lz4Compression(), kgo.ZstdCompression()} {
+		c, err := kgo.DefaultCompressor(codec)
+		if err != nil {
+			f.Fatal(err)
+		}
+		body, _ := c.Compress(new(bytes.Buffer), plain[batchHeader:])
+		b := append(slices.Clone(plain[:batchHeader]), body...)
+		b[batchAttrs+1] = byte(i + 1)
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		raw = slices.Clone(raw)
+		if len(raw) >= batchHeader { // one batch, with a length and a checksum that hold
+			binary.BigEndian.PutUint32(raw[8:], uint32(len(raw)-batchPrefix))
+			binary.BigEndian.PutUint32(raw[batchCRC:], crc32.Checksum(raw[batchAttrs:], castagnoli))
+		}
+		w := newWalker(&Filter{Commits: true})
+		defer w.inflate.close()
+		found := newFound(0)
+		w.walk(raw, 0, span{0, 1 << 40, 0, 1 << 40}, found)
+		if found.next < 0 || found.records < 0 || int64(len(found.items)) > found.batches+found.records {
+			t.Errorf("%+v", found)
+		}
+	})
 }

@@ -146,7 +146,7 @@ func (w *walker) take(b *batch, state batchState, partition int32, s span, f *fo
 	f.batches++
 	f.bytes += int64(b.size)
 	inside := b.base >= s.low && b.last < s.high
-	if inside {
+	if inside && state == batchGood {
 		f.records += int64(b.count)
 	}
 	f.next = b.last + 1
