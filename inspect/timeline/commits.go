@@ -49,7 +49,7 @@ type cadence struct {
 	median     time.Duration // of the recent intervals
 	most       time.Duration // longest recent interval, at most twice the median
 	longest    time.Duration // longest recent interval
-	fastest    time.Duration // tenth part of all intervals: what a record takes when records wait
+	fastest    time.Duration // tenth part of the recent intervals: what a record takes when records wait
 	timer      bool          // regular, and not once per record: an auto-commit timer or as regular as one
 	exactTimer bool          // its beat is a whole number of seconds and kept to a hundredth: a setting, not a loop
 	jitter     time.Duration // of a timer: largest deviation from its beat
@@ -120,7 +120,8 @@ func pace(ticks []tick) cadence {
 	c.median = median(last)
 	c.longest = slices.Max(last)
 	c.most = min(c.longest, 2*c.median)
-	sorted := slices.Sorted(slices.Values(all))
+	// Of the same commits as the median: a pace that changed says nothing of the new one.
+	sorted := slices.Sorted(slices.Values(last))
 	c.fastest = sorted[len(sorted)/10]
 	near := ticks[max(0, len(ticks)-recent):]
 	c.steps(near)
