@@ -30,6 +30,8 @@ type groupHistory struct {
 	Spans  []inspect.Span     `json:"spans"`
 	Pauses []inspect.Pause    `json:"pauses"`
 	WhatIf *inspect.Replay    `json:"what_if,omitempty"`
+
+	whole bool // the log was read from its first record, and nothing is missing
 }
 
 // historySummary counts what happened in the window.
@@ -92,7 +94,7 @@ func (a *app) groupHistory(c *inspect.Case, id string, o *pastOptions) groupHist
 		h.Summary = summarise(nil, o)
 		return h
 	}
-	h.Type, h.CompleteSince = t.Type, t.CompleteSince
+	h.Type, h.CompleteSince, h.whole = t.Type, t.CompleteSince, wholeLog(c, id)
 	for _, s := range t.Spans {
 		if s.To.After(o.begin) && s.From.Before(o.end) {
 			h.Spans = append(h.Spans, s)
@@ -111,6 +113,24 @@ func (a *app) groupHistory(c *inspect.Case, id string, o *pastOptions) groupHist
 		h.WhatIf = &r
 	}
 	return h
+}
+
+// wholeLog reports whether the group's partition was read from its very first
+// record, with nothing compacted away.
+func wholeLog(c *inspect.Case, id string) bool {
+	part := int32(-1)
+	for i := range c.Records {
+		if c.Records[i].Group == id {
+			part = c.Records[i].Partition
+			break
+		}
+	}
+	for _, l := range c.Logs {
+		if l.Partition == part {
+			return l.LogStart == 0 && l.From == 0 && l.CompleteFrom == 0
+		}
+	}
+	return false
 }
 
 // summarise counts rebalances.
@@ -205,6 +225,9 @@ func (a *app) historyHead(h groupHistory, o *pastOptions) render.Line {
 		}
 	} else {
 		l = append(l, render.P("  %s, %s-%s", plural(len(h.Rebalances), "rebalance"), a.shortMoment(o.begin, o), a.shortMoment(o.end, o)+" "+o.end.In(a.zone()).Format("MST")))
+	}
+	if h.whole {
+		return append(l, render.P("; log complete from its beginning"))
 	}
 	if !h.CompleteSince.IsZero() && h.CompleteSince.After(o.begin) {
 		return append(l, render.P("; "), render.S(term.Warn, "asked from %s, the log is complete since %s", a.shortMoment(o.begin, o), a.shortMoment(h.CompleteSince.Time, o)))

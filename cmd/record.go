@@ -209,13 +209,14 @@ func (a *app) caseFrom(ctx context.Context, o *pastOptions, sel collect.Selectio
 	case sel.Match != nil:
 		ids = slices.DeleteFunc(ids, func(id string) bool { return !sel.Match.MatchString(id) })
 	}
+	held := groupsIn(c)
 	narrow(c, ids)
 	// A case that holds no records keeps the timelines that it came with.
 	if len(c.Records) > 0 {
 		a.build(c)
 	}
 	if len(missing) > 0 {
-		return c, ids, notFound(fmt.Errorf("group %s: not in %s", quotedList(missing), o.from), "it holds "+strings.Join(firstFew(groupsIn(c), 8), ", "))
+		return c, ids, notFound(fmt.Errorf("group %s: not in %s", quotedList(missing), o.from), "it holds "+strings.Join(firstFew(held, 8), ", "))
 	}
 	return c, ids, nil
 }

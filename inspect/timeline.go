@@ -173,6 +173,8 @@ type Departure struct {
 	Stall *Millis `json:"stall_ms,omitempty"`
 	// Step is the median time a record took, where every record was committed.
 	Step *Millis `json:"step_ms,omitempty"`
+	// OthersCoped: the next owner of its partitions worked off what had waited there.
+	OthersCoped bool `json:"others_coped,omitempty"`
 	// InBatch: it went between the commits of one batch.
 	InBatch bool `json:"in_batch,omitempty"`
 	// Rivals are the other causes that could have looked like this departure.

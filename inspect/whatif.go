@@ -92,8 +92,13 @@ func (r *Replay) departure(rb *Rebalance, d *Departure, o Overrides) bool {
 			r.Remaining = append(r.Remaining, ev)
 		}
 		return false
-	case !decided:
+	case !decided && need == 0:
 		ev.Why = "the records do not show how long it would have needed"
+		r.Undecided = append(r.Undecided, ev)
+		return false
+	case !decided && need < limit:
+		ev.Need = Millis(need)
+		ev.Why = "needed " + need.Round(time.Millisecond).String() + ", would have had " + limit.String() + ", if its process lived on"
 		r.Undecided = append(r.Undecided, ev)
 		return false
 	}

@@ -116,12 +116,12 @@ func (t *track) left(d *departure) inspect.Departure {
 	if e.n > 0 {
 		out.LastCommit, out.LastAdvance = inspect.At(e.lastAt), inspect.At(e.advanceAt)
 		out.Silent = &[2]inspect.Millis{inspect.Millis(e.gapLo), inspect.Millis(e.gapHi)}
-		out.Idle = inspect.Ms(max(0, d.step.endAt.Sub(e.advanceAt)))
+		out.Idle = t.idle(d)
 		for _, k := range e.idle {
 			out.IdlePartitions = append(out.IdlePartitions, k.topic+"-"+itoa(k.part))
 		}
 	}
-	out.Rivals, out.InBatch, out.Stall = d.v.rivals, d.v.inBatch, t.stall(d)
+	out.Rivals, out.InBatch, out.Stall, out.OthersCoped = d.v.rivals, d.v.inBatch, t.stall(d), e.waiting == 1
 	if e.cad.perRecord && e.cad.stepTime > 0 {
 		out.Step = inspect.Ms(e.cad.stepTime)
 	}
@@ -134,6 +134,20 @@ func (t *track) left(d *departure) inspect.Departure {
 		out.BackAfter = inspect.Ms(max(0, back.step.at.Sub(from)))
 	}
 	return out
+}
+
+// idle is how long the departed member's partitions stood still until they had an
+// owner again: since its last progress where records waited, since its last commit
+// where that is not known, and null where nothing waited.
+func (t *track) idle(d *departure) *inspect.Millis {
+	from := d.ev.lastAt
+	switch d.ev.waiting {
+	case 1:
+		from = d.ev.advanceAt
+	case -1:
+		return nil
+	}
+	return inspect.Ms(max(0, d.step.endAt.Sub(from)))
 }
 
 // stall is the longest time between two polls that a departure shows: from the
@@ -305,8 +319,12 @@ func (t *track) departureSpans(d *departure, open map[string]time.Time, add func
 	}
 	delete(open, id)
 	silent := e.hi
-	if e.n > 0 && e.hi.Sub(e.advanceAt) > 2*e.cad.most {
-		silent = e.advanceAt
+	since := e.lastAt
+	if e.waiting == 1 {
+		since = e.advanceAt
+	}
+	if e.n > 0 && e.hi.Sub(since) > 2*e.cad.most {
+		silent = since
 	}
 	add(id, from, silent, "member")
 	add(id, silent, e.hi, "silent")

@@ -1,0 +1,251 @@
+package cmd
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/render"
+	"github.com/kgdiag/kgdiag/internal/term"
+)
+
+// mostTriage is how many groups the triage table shows without -v.
+const mostTriage = 30
+
+// triageView ranks all groups, worst first, and says whether they share a cause.
+func (a *app) triageView(c *inspect.Case, ds []diagnosis, o *pastOptions) render.View {
+	slices.SortStableFunc(ds, func(x, y diagnosis) int {
+		return cmp.Or(cmp.Compare(y.badness(), x.badness()), cmp.Compare(x.Group, y.Group))
+	})
+	shared := correlate(ds)
+	doc := whyDoc{envelope: a.envelopeOf("kgdiag.why/v1", c), Groups: ds, Shared: shared}
+	rebalanced, times := 0, 0
+	t := &render.Table{Columns: render.Cols("GROUP", ">REBAL", ">EVICT", "STOOD STILL", "WORST CAUSE", "COORDINATOR")}
+	for i := range ds {
+		d := &ds[i]
+		if len(d.rebalances) == 0 && d.Waiting == nil {
+			continue
+		}
+		rebalanced++
+		times += len(d.rebalances)
+		if rebalanced <= mostTriage || a.flags.verbose {
+			t.Rows = append(t.Rows, d.triageRow())
+		}
+	}
+	more := fmt.Sprintf("%s, last %s to %s: %d rebalanced, %s", plural(len(ds), "group"), span(o.end.Sub(o.begin).Round(time.Second)),
+		a.clockZone(o.end), rebalanced, plural(times, "time"))
+	v := render.View{Head: a.clusterLine(c.Cluster, more), Data: doc}
+	block := render.Block{NoTSV: true}
+	if rebalanced > 0 {
+		block.Table = t
+		if n := rebalanced - len(t.Rows); n > 0 {
+			block.After = append(block.After, render.L("and %s more (-v)", plural(n, "group")))
+		}
+		block.After = append(block.After, sharedLines(shared, ds)...)
+		block.After = append(block.After, label("next", "kgdiag why %s", shellWord(ds[0].Group)))
+	} else {
+		block.Lines = []render.Line{render.L("no group rebalanced")}
+	}
+	v.Blocks = append(v.Blocks, block)
+	if lines := gapsByReason(historyGaps(c.Gaps)); len(lines) > 0 {
+		v.Blocks = append(v.Blocks, render.Block{Lines: lines, NoTSV: true})
+	}
+	v.Blocks = append(v.Blocks, render.Block{Table: whyTSV(ds), TSVOnly: true})
+	return v
+}
+
+// badness ranks a group: stuck first, then what has to be acted on, by weight and
+// number.
+func (d *diagnosis) badness() float64 {
+	b := float64(len(d.rebalances)) / 100
+	for i := range d.rebalances {
+		r := &d.rebalances[i]
+		if acts(r.Cause) {
+			b += points(r.Cause, r.Confidence)
+		}
+	}
+	if d.Verdict == verdictStuck {
+		b += 1e6
+	}
+	return b
+}
+
+func (d *diagnosis) triageRow() []render.Span {
+	still := "-"
+	if d.Cost.Idle != nil && *d.Cost.Idle > 0 {
+		still = fmt.Sprintf("%s, %d part", span(d.Cost.Idle.Duration().Round(time.Second)), len(d.Cost.Partitions))
+	}
+	cause := string(d.Cause)
+	if d.Member != "" {
+		cause += " (" + d.Member + ")"
+	}
+	if d.Confidence == inspect.Low && d.Cause != inspect.UnknownCause && d.Cause != inspect.GroupEmptied {
+		cause += ", perhaps"
+	}
+	if d.Verdict == verdictStuck {
+		cause = "rebalancing now; " + cause
+	}
+	style := term.Plain
+	if d.Summary.Evictions > 0 {
+		style = term.Bad
+	}
+	coordinator := "-"
+	if d.coordinator != nil {
+		coordinator = fmt.Sprint(d.coordinator.ID)
+	}
+	return []render.Span{render.P("%s", d.Group), render.P("%d", len(d.rebalances)), render.S(style, "%d", d.Summary.Evictions),
+		render.P("%s", still), render.P("%s", cause), render.P("%s", coordinator)}
+}
+
+// sharedCause is something that several groups have in common.
+type sharedCause struct {
+	Kind   string       `json:"kind"` // "broker", "host", "client", "moment"
+	Name   string       `json:"name"`
+	From   inspect.Time `json:"from"`
+	To     inspect.Time `json:"to"`
+	Groups []string     `json:"groups"`
+}
+
+// How close together, and how many: coincidence is not a cause.
+const (
+	sharedWithin = 10 * time.Second // of one broker or at one moment
+	sharedHost   = time.Minute      // of one machine: its members expire at their own sessions' ends
+	sharedLeast  = 3
+)
+
+// mishap is one rebalance that nobody planned.
+type mishap struct {
+	group, broker, host, client string
+	at                          time.Time
+}
+
+// correlate finds what the troubles of several groups have in common. One machine
+// is named before one broker, and a broker before a mere moment.
+func correlate(ds []diagnosis) []sharedCause {
+	var all []mishap
+	byBroker := map[string]int{}
+	for i := range ds {
+		d := &ds[i]
+		broker := ""
+		if d.coordinator != nil {
+			broker = fmt.Sprint(d.coordinator.ID)
+			byBroker[broker]++
+		}
+		for j := range d.rebalances {
+			r := &d.rebalances[j]
+			if !acts(r.Cause) {
+				continue
+			}
+			for _, l := range r.Members.Left {
+				all = append(all, mishap{d.Group, broker, l.Host, l.ClientID, l.LeftBetween[1].Time})
+			}
+			if len(r.Members.Left) == 0 && acts(r.Cause) {
+				all = append(all, mishap{group: d.Group, broker: broker, at: r.Time.Time})
+			}
+		}
+	}
+	slices.SortStableFunc(all, func(x, y mishap) int { return x.at.Compare(y.at) })
+	out := []sharedCause{}
+	out = append(out, clusters("host", all, func(t mishap) string { return t.host }, sharedHost)...)
+	brokers := clusters("broker", all, func(t mishap) string { return t.broker }, sharedWithin)
+	if len(byBroker) > 1 {
+		out = append(out, brokers...)
+	}
+	moments := clusters("moment", all, func(mishap) string { return "all" }, sharedWithin)
+	for _, m := range moments {
+		if !coveredBy(m, out) {
+			m.Name = ""
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// coveredBy reports whether a moment is told by a host or a broker already.
+func coveredBy(m sharedCause, out []sharedCause) bool {
+	return slices.ContainsFunc(out, func(s sharedCause) bool {
+		return len(s.Groups) == len(m.Groups) && !s.From.After(m.To.Time) && !m.From.After(s.To.Time)
+	})
+}
+
+// clusters finds runs of troubles with the same key, each within a time of the one
+// before it, that concern enough groups.
+func clusters(kind string, all []mishap, key func(mishap) string, within time.Duration) []sharedCause {
+	byKey := map[string][]mishap{}
+	var keys []string
+	for _, t := range all {
+		k := key(t)
+		if k == "" {
+			continue
+		}
+		if byKey[k] == nil {
+			keys = append(keys, k)
+		}
+		byKey[k] = append(byKey[k], t)
+	}
+	slices.Sort(keys)
+	var out []sharedCause
+	for _, k := range keys {
+		var run []mishap
+		flush := func() {
+			groups := map[string]bool{}
+			for _, t := range run {
+				groups[t.group] = true
+			}
+			if len(groups) >= sharedLeast {
+				names := make([]string, 0, len(groups))
+				for g := range groups {
+					names = append(names, g)
+				}
+				slices.Sort(names)
+				out = append(out, sharedCause{Kind: kind, Name: k, From: inspect.At(run[0].at), To: inspect.At(run[len(run)-1].at), Groups: names})
+			}
+			run = nil
+		}
+		for _, t := range byKey[k] {
+			if len(run) > 0 && t.at.Sub(run[0].at) > within {
+				flush()
+			}
+			run = append(run, t)
+		}
+		flush()
+	}
+	return out
+}
+
+// sharedLines say "theirs" or "ours".
+func sharedLines(shared []sharedCause, ds []diagnosis) []render.Line {
+	var out []render.Line
+	for i, s := range shared {
+		if i == 4 {
+			out = append(out, render.L("and %d more such moments", len(shared)-4))
+			break
+		}
+		within := span(s.To.Sub(s.From.Time).Round(100 * time.Millisecond))
+		groups := fmt.Sprintf("%d groups (%s)", len(s.Groups), strings.Join(firstFew(s.Groups, 4), ", "))
+		switch s.Kind {
+		case "host":
+			out = append(out, render.L("shared cause: members of %s on host %s went within %s: look at that machine", groups, s.Name, within))
+		case "broker":
+			out = append(out, render.L("shared cause: %s of broker %s within %s: the platform, not the applications", groups, s.Name, within))
+		default:
+			out = append(out, render.L("shared cause: %s of several brokers within %s: network, deploy or cluster", groups, within))
+		}
+	}
+	if len(out) > 0 {
+		return out
+	}
+	n := 0
+	for i := range ds {
+		if len(ds[i].rebalances) > 0 {
+			n++
+		}
+	}
+	if n > 1 {
+		return []render.Line{render.L("shared cause? no: different hosts and moments")}
+	}
+	return nil
+}

@@ -1,0 +1,552 @@
+package cmd
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kgdiag/kgdiag/advise"
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/collect"
+)
+
+var _ = command(10, newWhyCmd)
+
+// whyOptions are the flags of why.
+type whyOptions struct {
+	past   pastOptions
+	failOn string
+	trips  func(inspect.Rebalance) bool
+}
+
+func newWhyCmd(a *app) *cobra.Command {
+	o := &whyOptions{}
+	c := &cobra.Command{
+		Use:     "why [GROUP…]",
+		Aliases: []string{"diagnose"},
+		Short:   "what is wrong, why, what it cost, and what to change",
+		Long: `The front door: for a group its state now, the cause of its rebalances with the
+evidence and what speaks against the other causes, what they cost, and the setting
+to change with its price. Without a group: all groups, worst first, and whether they
+share a cause, so that a broker's or a machine's trouble is not taken for theirs.`,
+		Example: `  kgdiag why
+  kgdiag why orders
+  kgdiag why orders --since 1d --log app.log
+  kgdiag why orders --what-if max.poll.interval.ms=600000
+  kgdiag why --from orders.kgcase`,
+		RunE: func(c *cobra.Command, args []string) error { return a.runWhy(c.Context(), o, args) },
+	}
+	o.past.addFlags(c)
+	o.past.addCauseFlags(c)
+	c.Flags().StringVar(&o.failOn, "fail-on", "never", "exit 1 if it is found: never|rebalance|eviction|CAUSE")
+	return c
+}
+
+func (a *app) runWhy(ctx context.Context, o *whyOptions, args []string) error {
+	var err error
+	if o.trips, err = rebalanceTrip(o.failOn); err != nil {
+		return err
+	}
+	sel, err := o.past.groups.choose(a, args)
+	if err != nil {
+		return err
+	}
+	if err := o.past.complete(a); err != nil {
+		return err
+	}
+	triage := len(sel.Groups) == 0
+	c, ids, err := a.whyCase(ctx, o, sel, triage)
+	if c == nil {
+		return err
+	}
+	diagnoses := a.diagnose(c, ids, &o.past)
+	v := a.whyView(c, diagnoses, &o.past)
+	if triage && len(ids) != 1 {
+		v = a.triageView(c, diagnoses, &o.past)
+	}
+	if shown := a.show(v); shown != nil {
+		return shown
+	}
+	if err != nil {
+		return groupsError(err)
+	}
+	for i := range diagnoses {
+		if slices.ContainsFunc(diagnoses[i].rebalances, o.trips) {
+			return tripped()
+		}
+	}
+	return a.strictly(c.Gaps)
+}
+
+// whyCase gets the case from a file or from the cluster. A log that cannot be read
+// is a Gap, not an error: the live view is shown all the same.
+func (a *app) whyCase(ctx context.Context, o *whyOptions, sel collect.Selection, triage bool) (*inspect.Case, []string, error) {
+	if o.past.from != "" {
+		return a.caseFrom(ctx, &o.past, sel)
+	}
+	s, err := a.open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer s.close()
+	want := collect.Everything()
+	if triage {
+		sel.All = true
+		want = collect.Want{Limits: true}
+	}
+	c, ids, err, pastErr := a.collectPast(ctx, s, &o.past, sel, want)
+	if c == nil {
+		return nil, nil, groupsError(err)
+	}
+	if pastErr != nil && !slices.ContainsFunc(c.Gaps, func(g inspect.Gap) bool { return g.Fact == inspect.FactHistory }) {
+		c.Gaps = append(c.Gaps, inspect.Gap{Fact: inspect.FactHistory, What: "history", Why: logTrouble(pastErr), Needs: "READ on Topic " + collect.OffsetsTopicName})
+	}
+	return c, ids, err
+}
+
+// The words that head a group's diagnosis.
+const (
+	verdictHealthy  = "HEALTHY"  // nothing happened
+	verdictOK       = "OK"       // it rebalanced, for reasons that are none to act on
+	verdictUnstable = "UNSTABLE" // members were put out, or went for unknown reasons
+	verdictStuck    = "STUCK"    // a rebalance is under way, and has not come to an end
+	verdictEmpty    = "EMPTY"    // no members
+	verdictUnknown  = "UNKNOWN"  // too little could be read
+	verdictGone     = "GONE"     // there is a past, but no group
+)
+
+// diagnosis is what why says of one group.
+type diagnosis struct {
+	Group      string             `json:"group"`
+	Type       inspect.GroupType  `json:"type"`
+	Verdict    string             `json:"verdict"`
+	State      string             `json:"state"` // "" unknown
+	Generation *int32             `json:"generation"`
+	Members    *int               `json:"members"`
+	Lag        *int64             `json:"lag"`
+	Waiting    *waiting           `json:"waiting_for"` // null unless a rebalance is under way
+	Cause      inspect.Cause      `json:"cause"`       // "" where nothing is to be explained
+	Confidence inspect.Confidence `json:"confidence,omitempty"`
+	Basis      inspect.Basis      `json:"basis,omitempty"`
+	Member     string             `json:"member,omitempty"` // who, where it is one
+	Host       string             `json:"host,omitempty"`
+	Times      int                `json:"times"` // how often the cause was seen
+	Rivals     []inspect.Rival    `json:"rivals"`
+	Evidence   []string           `json:"evidence"`
+	Stuck      []string           `json:"stuck_records"`
+	Cost       whyCost            `json:"cost"`
+	Summary    historySummary     `json:"summary"`
+	// Complete is since when the log is whole; null unknown.
+	Complete  inspect.Time       `json:"complete_since"`
+	Last      *inspect.Rebalance `json:"last_before"`
+	Findings  []advise.Finding   `json:"findings"` // tied to the cause
+	Others    int                `json:"other_findings"`
+	Checked   int                `json:"checked"`
+	Rules     int                `json:"rules"`
+	Unchecked []advise.Unchecked `json:"unchecked"`
+	WhatIf    *inspect.Replay    `json:"what_if,omitempty"`
+
+	rebalances  []inspect.Rebalance
+	main        []occurrence // of the main cause, oldest first
+	coordinator *inspect.BrokerRef
+	live        *inspect.Group
+	noHistory   string // why the log was not read
+}
+
+// whyCost is what the rebalances of the window cost.
+type whyCost struct {
+	Partitions []string        `json:"partitions"` // of departed members, that stood still
+	Idle       *inspect.Millis `json:"idle_ms"`    // in all
+	Stopped    *inspect.Millis `json:"stopped_ms"` // the whole group
+	Moved      int             `json:"moved"`
+}
+
+// waiting says whom a rebalance under way waits for.
+type waiting struct {
+	Since  inspect.Time `json:"since"`   // of the last record before it; zero unknown
+	Until  inspect.Time `json:"until"`   // at most
+	For    []string     `json:"for"`     // members; probably where Sure is false
+	Sure   bool         `json:"sure"`    // the protocol names them (KIP-848)
+	Reason string       `json:"reason"`  // how the members were found
+	States []string     `json:"members"` // all members that take part
+}
+
+// occurrence is one departure of the main cause.
+type occurrence struct {
+	r *inspect.Rebalance
+	d *inspect.Departure
+}
+
+// diagnose works out what to say of each group.
+func (a *app) diagnose(c *inspect.Case, ids []string, o *pastOptions) []diagnosis {
+	narrowed := *c
+	narrowed.Timelines = slices.Clone(c.Timelines)
+	o.trim(&narrowed)
+	report := advise.Evaluate(&narrowed, advise.Options{})
+	out := make([]diagnosis, 0, len(ids))
+	for _, id := range ids {
+		d := diagnosis{Group: id, Rivals: []inspect.Rival{}, Evidence: []string{}, Stuck: []string{}, Findings: []advise.Finding{},
+			Unchecked: []advise.Unchecked{}, Cost: whyCost{Partitions: []string{}}, Rules: report.Rules}
+		d.now(c)
+		d.past(c, o)
+		d.wait(c)
+		d.explain()
+		d.advice(report)
+		d.judge()
+		out = append(out, d)
+	}
+	return out
+}
+
+// now takes what the describe request told.
+func (d *diagnosis) now(c *inspect.Case) {
+	for _, g := range c.Gaps {
+		if g.Fact == inspect.FactHistory && (g.Group == d.Group || g.Group == "") {
+			d.noHistory = g.Why
+		}
+	}
+	for i := range c.Groups {
+		g := &c.Groups[i]
+		if g.ID != d.Group {
+			continue
+		}
+		d.live, d.Type, d.State, d.Lag, d.coordinator = g, g.Type, g.State, g.Lag, g.Coordinator
+		d.Generation = g.Generation
+		if g.Epoch != nil {
+			d.Generation = g.Epoch
+		}
+		if g.State != "" {
+			n := len(g.Members)
+			d.Members = &n
+		}
+	}
+}
+
+// past takes what the timeline tells of the window.
+func (d *diagnosis) past(c *inspect.Case, o *pastOptions) {
+	t := timelineFor(c, d.Group)
+	d.rebalances, d.Last = o.inWindow(t), o.lastBefore(t)
+	d.Summary = summarise(d.rebalances, o)
+	if t == nil {
+		return
+	}
+	d.Complete = t.CompleteSince
+	if d.Type == inspect.UnknownType {
+		d.Type = t.Type
+	}
+	if d.Generation == nil && len(t.Rebalances) > 0 {
+		g := t.Rebalances[len(t.Rebalances)-1].Generation
+		d.Generation = &g
+	}
+	if o.replay != nil {
+		within := *t
+		within.Rebalances = d.rebalances
+		r := inspect.WhatIf(within, *o.replay)
+		d.WhatIf = &r
+	}
+	seen := map[string]bool{}
+	for i := range d.rebalances {
+		d.Cost.Moved += d.rebalances[i].Moved
+		for _, l := range d.rebalances[i].Members.Left {
+			for _, p := range l.IdlePartitions {
+				if !seen[p] {
+					seen[p] = true
+					d.Cost.Partitions = append(d.Cost.Partitions, p)
+				}
+			}
+		}
+	}
+	d.Cost.Idle, d.Cost.Stopped = d.Summary.Idle, d.Summary.Stopped
+}
+
+// causeWeight orders causes for the verdict: what has to be acted on comes first.
+func causeWeight(c inspect.Cause) int {
+	order := []inspect.Cause{inspect.PollIntervalExceeded, inspect.SyncPhaseExpired, inspect.SessionExpired, inspect.RejoinTimedOut,
+		inspect.StaticMemberFenced, inspect.AssignmentFailed, inspect.CoordinatorMoved, inspect.RestartedWithinSession, inspect.UnknownCause,
+		inspect.GroupEmptied, inspect.MemberLeft, inspect.RollingRestart, inspect.TopicMetadataChanged, inspect.SubscriptionChanged,
+		inspect.AssignorChanged, inspect.ProtocolChanged, inspect.StaticMemberRestarted, inspect.GroupDeleted, inspect.MemberJoined}
+	if i := slices.Index(order, c); i >= 0 {
+		return len(order) - i
+	}
+	return 0
+}
+
+// acts reports a cause that somebody has to act on.
+func acts(c inspect.Cause) bool { return causeWeight(c) >= causeWeight(inspect.UnknownCause) }
+
+// explain finds the main cause: the weightiest by how often and how surely it was
+// seen, of one member where one stands out.
+func (d *diagnosis) explain() {
+	type key struct {
+		cause inspect.Cause
+		who   string
+	}
+	score := map[key]float64{}
+	list := map[key][]occurrence{}
+	var order []key
+	add := func(k key, points float64, oc occurrence) {
+		if _, ok := list[k]; !ok {
+			order = append(order, k)
+		}
+		score[k] += points
+		list[k] = append(list[k], oc)
+	}
+	for i := range d.rebalances {
+		r := &d.rebalances[i]
+		told := false
+		for j := range r.Members.Left {
+			l := &r.Members.Left[j]
+			if l.Cause != r.Cause && !l.Cause.Eviction() {
+				continue
+			}
+			told = true
+			add(key{l.Cause, memberName(l.ClientID, l.MemberID, l.InstanceID) + "\x00" + l.Host}, points(l.Cause, l.Confidence), occurrence{r, l})
+		}
+		if !told {
+			add(key{r.Cause, ""}, points(r.Cause, r.Confidence), occurrence{r: r})
+		}
+	}
+	if len(order) == 0 {
+		return
+	}
+	best := slices.MaxFunc(order, func(x, y key) int { return cmp.Compare(score[x], score[y]) })
+	d.Cause, d.main, d.Times = best.cause, list[best], len(list[best])
+	d.mainVerdict()
+}
+
+// points weighs one occurrence.
+func points(c inspect.Cause, conf inspect.Confidence) float64 {
+	sure := map[inspect.Confidence]float64{inspect.High: 1, inspect.Medium: 0.8, inspect.Low: 0.4}[conf]
+	w := float64(causeWeight(c))
+	if acts(c) {
+		w += 20
+	}
+	return w * sure
+}
+
+// mainVerdict takes confidence, rivals and evidence from the surest occurrence.
+func (d *diagnosis) mainVerdict() {
+	rank := map[inspect.Confidence]int{inspect.High: 2, inspect.Medium: 1}
+	surest := slices.MaxFunc(d.main, func(x, y occurrence) int {
+		a, b := rank[x.confidence()], rank[y.confidence()]
+		if (x.r.Basis == inspect.Stated) != (y.r.Basis == inspect.Stated) {
+			a, b = a+3*bit(x.r.Basis == inspect.Stated), b+3*bit(y.r.Basis == inspect.Stated)
+		}
+		return cmp.Compare(a, b)
+	})
+	d.Confidence, d.Basis, d.Evidence = surest.confidence(), surest.r.Basis, surest.r.Evidence
+	d.Rivals = surest.r.Rivals
+	if l := surest.d; l != nil {
+		d.Member, d.Host = memberName(l.ClientID, l.MemberID, l.InstanceID), l.Host
+		if l.Rivals != nil {
+			d.Rivals = l.Rivals
+		}
+	}
+	for _, oc := range d.main {
+		if oc.d == nil {
+			continue
+		}
+		for _, s := range oc.d.Stuck {
+			if !slices.Contains(d.Stuck, s) {
+				d.Stuck = append(d.Stuck, s)
+			}
+		}
+	}
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// confidence is that of the departure, where the occurrence is one.
+func (oc occurrence) confidence() inspect.Confidence {
+	if oc.d != nil {
+		return oc.d.Confidence
+	}
+	return oc.r.Confidence
+}
+
+// tiedRules are the rules whose findings explain or cure a cause.
+var tiedRules = map[inspect.Cause][]string{
+	inspect.PollIntervalExceeded:   {"KGD210", "KGD105", "KGD204", "KGD108", "KGD203", "KGD207"},
+	inspect.RejoinTimedOut:         {"KGD207", "KGD105", "KGD106", "KGD204"},
+	inspect.SyncPhaseExpired:       {"KGD202", "KGD105", "KGD203"},
+	inspect.SessionExpired:         {"KGD201", "KGD103", "KGD109", "KGD101", "KGD102", "KGD107", "KGD204", "KGD203"},
+	inspect.RestartedWithinSession: {"KGD205", "KGD208", "KGD204", "KGD203"},
+	inspect.MemberLeft:             {"KGD204", "KGD205", "KGD203"},
+	inspect.RollingRestart:         {"KGD205"},
+	inspect.StaticMemberFenced:     {"KGD206"},
+	inspect.StaticMemberRestarted:  {"KGD208"},
+	inspect.CoordinatorMoved:       {"KGD211", "KGD301"},
+	inspect.AssignmentFailed:       {"KGD212", "KGD301", "KGD302"},
+	inspect.UnknownCause:           {"KGD203", "KGD204"},
+}
+
+// advice picks the findings that are tied to the cause; the others are counted.
+func (d *diagnosis) advice(report advise.Report) {
+	d.Checked = report.Checked
+	tied := tiedRules[d.Cause]
+	for _, f := range report.Findings {
+		if f.Group != d.Group && f.Group != "" {
+			continue
+		}
+		if f.Severity.Rank() >= advise.Warning.Rank() || slices.Contains(tied, f.ID) {
+			if slices.Contains(tied, f.ID) {
+				d.Findings = append(d.Findings, f)
+			} else {
+				d.Others++
+			}
+		}
+	}
+	slices.SortStableFunc(d.Findings, func(x, y advise.Finding) int {
+		return cmp.Or(cmp.Compare(bit(y.Fix != nil && len(y.Fix.Set) > 0), bit(x.Fix != nil && len(x.Fix.Set) > 0)),
+			cmp.Compare(slices.Index(tied, x.ID), slices.Index(tied, y.ID)))
+	})
+	for _, u := range report.Unchecked {
+		if u.Group == d.Group || u.Group == "" {
+			d.Unchecked = append(d.Unchecked, u)
+		}
+	}
+}
+
+// judge heads the diagnosis with one word.
+func (d *diagnosis) judge() {
+	bad := d.Summary.Evictions > 0
+	for i := range d.rebalances {
+		r := &d.rebalances[i]
+		bad = bad || acts(r.Cause) && (len(r.Members.Left) > 0 || r.Cause == inspect.AssignmentFailed || r.Cause == inspect.StaticMemberFenced)
+	}
+	switch {
+	case d.Waiting != nil && bad, d.Waiting != nil && d.Waiting.long():
+		d.Verdict = verdictStuck
+	case bad:
+		d.Verdict = verdictUnstable
+	case d.live == nil || d.State == "Dead":
+		d.Verdict = verdictGone
+	case d.State == "":
+		d.Verdict = verdictUnknown
+	case d.State == "Empty":
+		d.Verdict = verdictEmpty
+	case len(d.rebalances) > 0:
+		d.Verdict = verdictOK
+	case d.noHistory != "":
+		d.Verdict = verdictUnknown
+	default:
+		d.Verdict = verdictHealthy
+	}
+}
+
+// longWait is from when on a rebalance under way is called stuck.
+const longWait = 30 * time.Second
+
+func (w *waiting) long() bool {
+	return !w.Since.IsZero() && !w.Until.IsZero() && w.Until.Sub(w.Since.Time) > longWait
+}
+
+// wait finds whom a rebalance under way waits for.
+func (d *diagnosis) wait(c *inspect.Case) {
+	g := d.live
+	if g == nil {
+		return
+	}
+	switch g.State {
+	case "PreparingRebalance", "CompletingRebalance":
+		d.waitClassic(c)
+	case "Assigning", "Reconciling":
+		d.waitServer()
+	}
+}
+
+// waitServer: under KIP-848 the members that have not reached the group's epoch, or
+// whose assignment is not their target.
+func (d *diagnosis) waitServer() {
+	g := d.live
+	w := &waiting{Sure: true, For: []string{}, States: []string{}, Reason: "their assignment is not what the group's epoch asks for"}
+	var most time.Duration
+	for _, m := range g.Members {
+		name := memberName(m.ClientID, m.MemberID, m.InstanceID)
+		w.States = append(w.States, name)
+		if m.Epoch == nil || g.Epoch == nil || *m.Epoch < *g.Epoch {
+			w.For = append(w.For, name)
+			most = max(most, inspect.Or(m.Rebalance, 0))
+		}
+	}
+	if n := len(d.rebalances); n > 0 {
+		w.Since = d.rebalances[n-1].Time
+	}
+	if most > 0 {
+		w.Until = inspect.At(g.At.Add(most))
+	}
+	d.Waiting = w
+}
+
+// waitClassic: the join phase of a classic group ends at the latest one rebalance
+// timeout, the longest of all members', after it began. Which members have rejoined
+// is on no API; those that have stop committing.
+func (d *diagnosis) waitClassic(c *inspect.Case) {
+	g := d.live
+	w := &waiting{For: []string{}, States: []string{}}
+	var most time.Duration
+	last := lastCommits(c, d.Group)
+	var newest, second inspect.Time
+	var busiest string
+	for _, m := range g.Members {
+		name := memberName(m.ClientID, m.MemberID, m.InstanceID)
+		w.States = append(w.States, name)
+		most = max(most, inspect.Or(m.Rebalance, 0))
+		switch at := last[m.MemberID]; {
+		case at.After(newest.Time):
+			second, newest, busiest = newest, at, name
+		case at.After(second.Time):
+			second = at
+		}
+	}
+	if busiest != "" && !second.IsZero() && newest.Sub(second.Time) > 2*time.Second {
+		w.For = append(w.For, busiest)
+		w.Reason = "it still commits, the others have stopped"
+	}
+	if most > 0 {
+		w.Until = inspect.At(g.At.Add(most))
+	}
+	w.Since = g.StateSince
+	d.Waiting = w
+}
+
+// lastCommits is the time of the newest commit on each member's partitions, by the
+// newest GroupMetadata record.
+func lastCommits(c *inspect.Case, group string) map[string]inspect.Time {
+	type part struct {
+		topic string
+		n     int32
+	}
+	owner := map[part]string{}
+	out := map[string]inspect.Time{}
+	for i := range c.Records {
+		r := &c.Records[i]
+		if r.Group != group {
+			continue
+		}
+		switch {
+		case r.Metadata != nil:
+			owner = map[part]string{}
+			for _, m := range r.Metadata.Members {
+				for _, tp := range m.Assigned {
+					for _, p := range tp.Partitions {
+						owner[part{tp.Topic, p}] = m.MemberID
+					}
+				}
+			}
+		case r.Commit != nil:
+			if m := owner[part{r.Topic, r.TopicPartition}]; m != "" {
+				out[m] = r.Time
+			}
+		}
+	}
+	return out
+}

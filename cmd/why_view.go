@@ -1,0 +1,651 @@
+package cmd
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kgdiag/kgdiag/advise"
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/render"
+	"github.com/kgdiag/kgdiag/internal/term"
+)
+
+// whyDoc is the document kgdiag.why/v1.
+type whyDoc struct {
+	envelope
+	Groups []diagnosis   `json:"groups"`
+	Shared []sharedCause `json:"shared"` // what groups have in common; empty for one group
+}
+
+// whyView is a page a group.
+func (a *app) whyView(c *inspect.Case, ds []diagnosis, o *pastOptions) render.View {
+	doc := whyDoc{envelope: a.envelopeOf("kgdiag.why/v1", c), Groups: ds, Shared: []sharedCause{}}
+	more := fmt.Sprintf("last %s to %s", span(o.end.Sub(o.begin).Round(time.Second)), a.clockZone(o.end))
+	if len(ds) == 1 && wholeLog(c, ds[0].Group) {
+		more += ", log complete from its beginning"
+	} else if len(ds) == 1 && !ds[0].Complete.IsZero() {
+		more += ", log complete since " + a.day(ds[0].Complete.Time)
+	}
+	v := render.View{Head: a.clusterLine(c.Cluster, more), Data: doc}
+	for i := range ds {
+		lines := a.whyLines(c, &ds[i], o)
+		if i > 0 {
+			lines = append([]render.Line{nil}, lines...)
+		}
+		v.Blocks = append(v.Blocks, render.Block{Lines: lines, NoTSV: true})
+	}
+	if len(ds) == 0 {
+		v.Blocks = append(v.Blocks, render.Block{Lines: []render.Line{render.L("no group matches")}, NoTSV: true})
+	}
+	v.Blocks = append(v.Blocks, render.Block{Table: whyTSV(ds), TSVOnly: true})
+	return v
+}
+
+// whyTSV is one row a group.
+func whyTSV(ds []diagnosis) *render.Table {
+	t := &render.Table{Columns: render.Cols("GROUP", "VERDICT", "STATE", "GENERATION", "MEMBERS", "LAG", "REBALANCES", "EVICTIONS", "CAUSE", "CONFIDENCE", "BASIS", "MEMBER", "HOST", "SET")}
+	for i := range ds {
+		d := &ds[i]
+		gen, members, lag, set := "", "", "", ""
+		if d.Generation != nil {
+			gen = fmt.Sprint(*d.Generation)
+		}
+		if d.Members != nil {
+			members = fmt.Sprint(*d.Members)
+		}
+		if d.Lag != nil {
+			lag = fmt.Sprint(*d.Lag)
+		}
+		if f := d.fix(); f != nil {
+			set = strings.Join(settings(f.Fix.Set), " ")
+		}
+		t.Rows = append(t.Rows, render.Row(d.Group, d.Verdict, d.State, gen, members, lag, fmt.Sprint(d.Summary.Rebalances),
+			fmt.Sprint(d.Summary.Evictions), string(d.Cause), string(d.Confidence), string(d.Basis), d.Member, d.Host, set))
+	}
+	return t
+}
+
+// whyLines are the page of one group.
+func (a *app) whyLines(c *inspect.Case, d *diagnosis, o *pastOptions) []render.Line {
+	lines := []render.Line{a.verdictLine(d)}
+	if d.Waiting != nil {
+		lines = append(lines, a.waitingLine(d.Waiting))
+	}
+	if d.Cause == "" || d.Cause == inspect.MemberJoined && d.Verdict != verdictUnstable {
+		lines = append(lines, a.calmLines(d, o)...)
+	} else {
+		lines = append(lines, a.causeLines(d)...)
+		lines = append(lines, a.costLines(d)...)
+		lines = append(lines, a.cureLines(c, d)...)
+	}
+	if d.WhatIf != nil {
+		for _, b := range a.whatIfBlock(groupHistory{WhatIf: d.WhatIf}) {
+			lines = append(lines, b.Lines...)
+		}
+	}
+	lines = append(lines, a.checkLines(c, d)...)
+	return append(lines, a.nextLines(d)...)
+}
+
+// verdictLine is the first line of a group.
+func (a *app) verdictLine(d *diagnosis) render.Line {
+	style := map[string]term.Style{verdictHealthy: term.Good, verdictOK: term.Good, verdictUnstable: term.Bad, verdictStuck: term.Bad,
+		verdictUnknown: term.Warn, verdictGone: term.Warn}[d.Verdict]
+	l := render.Line{render.S(term.Bold, "%s", d.Group), render.P("  "), render.S(style, "%s", d.Verdict), render.P(": ")}
+	if n := len(d.rebalances); n > 0 {
+		l = append(l, render.P("%s", plural(n, "rebalance")))
+		if d.Summary.Evictions > 0 {
+			l = append(l, render.P(", %s", plural(d.Summary.Evictions, "eviction")))
+		}
+		l = append(l, render.P(". Now "))
+	}
+	return append(l, render.P("%s", a.nowText(d)))
+}
+
+// nowText is the group's state now.
+func (a *app) nowText(d *diagnosis) string {
+	if d.live == nil {
+		return "the group does not exist (any more)"
+	}
+	if d.State == "" {
+		return "its state could not be read"
+	}
+	parts := []string{d.State}
+	if d.Type == inspect.Consumer || d.Type == inspect.Share || d.Type == inspect.Streams {
+		parts[0] += fmt.Sprintf(", %s protocol", d.Type)
+		if d.Generation != nil {
+			parts = append(parts, fmt.Sprintf("epoch %d", *d.Generation))
+		}
+	} else if d.Generation != nil {
+		gen := fmt.Sprintf("generation %d", *d.Generation)
+		if len(d.rebalances) == 0 && d.live.GenerationBasis != "lower_bound" && !d.live.StateSince.IsZero() {
+			gen += " since " + span(a.now().Sub(d.live.StateSince.Time).Round(time.Second))
+		}
+		parts = append(parts, gen)
+	}
+	if d.Members != nil {
+		parts = append(parts, plural(*d.Members, "member"))
+	}
+	if d.Lag != nil {
+		parts = append(parts, "lag "+count(*d.Lag))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// label starts a paragraph of the page.
+func label(word, format string, args ...any) render.Line {
+	return render.Line{render.S(term.Bold, "%-4s", word), render.P("  "+format, args...)}
+}
+
+const pageIndent = "      "
+
+// waitingLine says whom a rebalance waits for, until when at most.
+func (a *app) waitingLine(w *waiting) render.Line {
+	text := "a rebalance is under way"
+	switch {
+	case len(w.For) > 0 && w.Sure:
+		text += "; it waits for " + strings.Join(firstFew(w.For, 5), ", ")
+	case len(w.For) > 0:
+		text += "; it probably waits for " + strings.Join(w.For, ", ") + " (" + w.Reason + ")"
+	case len(w.States) > 0:
+		text += " of " + strings.Join(firstFew(w.States, 5), ", ") + "; who has not rejoined is on no API"
+	}
+	if !w.Until.IsZero() {
+		text += "; until " + a.clock(w.Until) + " at most"
+	}
+	return label("NOW", "%s", text)
+}
+
+// calmLines are for groups in which nothing is to be explained.
+func (a *app) calmLines(d *diagnosis, o *pastOptions) []render.Line {
+	switch {
+	case len(d.rebalances) > 0:
+		r := d.rebalances[len(d.rebalances)-1]
+		return []render.Line{render.L("%slast rebalance %s, %s: %s", pageIndent, a.clock(r.Time), causeText(r), whoText(r))}
+	case d.Last != nil:
+		expected := ""
+		if !acts(d.Last.Cause) {
+			expected = " (expected)"
+		}
+		return []render.Line{render.L("%slast rebalance %s, gen %d, %s%s", pageIndent, a.day(d.Last.Time.Time), d.Last.Generation, d.Last.Cause, expected)}
+	case d.noHistory != "":
+		return nil
+	}
+	return []render.Line{render.L("%sno rebalance is known since %s", pageIndent, a.day(o.begin))}
+}
+
+// causeLines say why, with the evidence.
+func (a *app) causeLines(d *diagnosis) []render.Line {
+	lines := []render.Line{}
+	for i, s := range fold(a.causeSentence(d), 84) {
+		if i == 0 {
+			lines = append(lines, label("WHY", "%s", s))
+		} else {
+			lines = append(lines, render.L("%s%s", pageIndent, s))
+		}
+	}
+	lines = append(lines, render.L("%sconfidence %s, %s", pageIndent, d.Confidence, d.Basis))
+	lines = append(lines, a.occurrenceLines(d)...)
+	if d.Basis == inspect.Stated || a.flags.verbose || len(d.main) > 0 && d.main[0].d == nil || d.Cause == inspect.UnknownCause {
+		for _, e := range d.Evidence {
+			for _, s := range fold(e, 90) {
+				lines = append(lines, render.L("%s%s", pageIndent, s))
+			}
+		}
+	}
+	for _, s := range fold(rivalText(d), 90) {
+		lines = append(lines, render.L("%s%s", pageIndent, s))
+	}
+	if len(d.Stuck) > 0 {
+		lines = append(lines, stuckLines(d)...)
+	} else if d.Cause == inspect.PollIntervalExceeded && d.othersCoped() {
+		lines = append(lines, render.L("%sothers worked the same partitions at their usual pace: look at this member before the data", pageIndent))
+	}
+	return lines
+}
+
+func (d *diagnosis) othersCoped() bool {
+	return len(d.main) > 0 && !slices.ContainsFunc(d.main, func(oc occurrence) bool { return oc.d == nil || !oc.d.OthersCoped })
+}
+
+// causeSentence says the cause in one or two sentences about who it concerns.
+func (a *app) causeSentence(d *diagnosis) string {
+	who := "client " + d.Member
+	if d.Host != "" {
+		who += " (" + d.Host + ")"
+	}
+	times := ""
+	if d.Times > 1 {
+		times = fmt.Sprintf(" %d times", d.Times)
+	}
+	var oc occurrence
+	if len(d.main) > 0 {
+		oc = d.main[len(d.main)-1]
+	}
+	for _, o := range d.main { // the newest may not be back yet
+		if o.d != nil && o.d.BackAfter != nil {
+			oc = o
+		}
+	}
+	if oc.d == nil {
+		return a.groupSentence(d, oc)
+	}
+	rebalance, session := "max.poll.interval.ms", "its session timeout"
+	if oc.d.Rebalance != nil {
+		rebalance += " (" + span(oc.d.Rebalance.Duration()) + ")"
+	}
+	if oc.d.Session != nil {
+		session = "session.timeout.ms (" + span(oc.d.Session.Duration()) + ")"
+	}
+	switch d.Cause {
+	case inspect.PollIntervalExceeded:
+		if oc.d.InBatch {
+			return fmt.Sprintf("%s needs longer for a batch than %s, although it commits every record; it was put out%s, and its return rebalances again", who, rebalance, times)
+		}
+		return fmt.Sprintf("%s needs longer between polls than %s; it was put out%s, and its return rebalances again", who, rebalance, times)
+	case inspect.SessionExpired:
+		return fmt.Sprintf("%s sent no heartbeat for %s and was put out%s; %s", who, session, times, returnText(oc.d.Returned))
+	case inspect.SyncPhaseExpired:
+		return fmt.Sprintf("%s polls more slowly than %s: it was put out%s while it rejoined", who, session, times)
+	case inspect.RejoinTimedOut:
+		return fmt.Sprintf("%s held the rebalance up until its rebalance timeout (%s) and was left behind%s", who, spanOf(oc.d.Rebalance), times)
+	case inspect.RestartedWithinSession:
+		return fmt.Sprintf("%s ended without LeaveGroup and was started again within %s%s; its partitions stood still meanwhile", who, session, times)
+	case inspect.MemberLeft:
+		return fmt.Sprintf("%s left by itself%s: a clean shutdown, or an unsubscribe", who, times)
+	case inspect.CoordinatorMoved:
+		return fmt.Sprintf("%s went while the coordinator moved; that voids every measurement of silence", who)
+	case inspect.RollingRestart:
+		return a.groupSentence(d, oc)
+	}
+	return fmt.Sprintf("%s went%s, and what was read does not tell why", who, times)
+}
+
+// groupSentence says causes that concern no single member.
+func (a *app) groupSentence(d *diagnosis, oc occurrence) string {
+	switch d.Cause {
+	case inspect.RollingRestart:
+		return fmt.Sprintf("a rolling restart: %s", strings.Join(firstOf(d.Evidence, 1), ""))
+	case inspect.MemberJoined:
+		return "members joined: " + whoText(*oc.r)
+	}
+	if doc, ok := causeDocs[d.Cause]; ok {
+		return doc.Seen
+	}
+	return string(d.Cause)
+}
+
+func firstOf(list []string, n int) []string { return list[:min(len(list), n)] }
+
+func returnText(r inspect.Returned) string {
+	switch r {
+	case inspect.ReturnedNo:
+		return "it did not come back: a crash, or a close without LeaveGroup"
+	case inspect.ReturnedSameProcess:
+		return "the same process came back: it had stood still, or its network had"
+	case inspect.ReturnedNewProcess:
+		return "a new process came in its place: it crashed, or was killed, and was restarted"
+	}
+	return "it came back: a pause, a crash under a supervisor and a cut network look alike here"
+}
+
+// mostOccurrences is how many occurrences a page shows without -v.
+const mostOccurrences = 3
+
+// occurrenceLines show when it happened: silent, out, back.
+func (a *app) occurrenceLines(d *diagnosis) []render.Line {
+	list := d.main
+	longest := -1
+	var most time.Duration
+	for i, oc := range list {
+		if oc.d == nil {
+			return nil
+		}
+		if s := inspect.Or(oc.d.Stall, 0); s > most {
+			most, longest = s, i
+		}
+	}
+	if len(list) == 1 {
+		longest = -1
+	}
+	first := 0
+	if !a.flags.verbose && len(list) > mostOccurrences {
+		first = len(list) - mostOccurrences
+		if longest >= 0 && longest < first {
+			list = append([]occurrence{list[longest]}, list[len(list)-mostOccurrences+1:]...)
+			first, longest = 0, 0
+		}
+	}
+	var out []render.Line
+	for i := first; i < len(list); i++ {
+		text := a.occurrenceText(list[i])
+		if i == longest {
+			text += "   longest"
+		}
+		out = append(out, render.L("%s%s", pageIndent, text))
+	}
+	if n := len(d.main) - len(out); n > 0 {
+		out = append(out, render.L("%sand %s more (-v)", pageIndent, plural(n, "time")))
+	}
+	return out
+}
+
+func (a *app) occurrenceText(oc occurrence) string {
+	var parts []string
+	if !oc.d.LastCommit.IsZero() {
+		parts = append(parts, "last commit "+a.clock(oc.d.LastCommit))
+	}
+	out := "out " + a.clock(oc.d.LeftBetween[1])
+	if oc.d.Silent != nil {
+		lo, hi := oc.d.Silent[0].Duration(), oc.d.Silent[1].Duration()
+		if hi-lo < time.Second {
+			out += fmt.Sprintf(", %s later", secondsText(hi))
+		} else {
+			out += fmt.Sprintf(", %s to %s later", secondsText(lo), secondsText(hi))
+		}
+	}
+	parts = append(parts, out)
+	if oc.d.BackAfter != nil {
+		parts = append(parts, "back after "+span(oc.d.BackAfter.Duration().Round(100*time.Millisecond)))
+	} else if oc.d.Returned == inspect.ReturnedNo {
+		parts = append(parts, "not back")
+	}
+	return strings.Join(parts, "   ")
+}
+
+// secondsText is a duration in seconds, to be compared with a setting.
+func secondsText(d time.Duration) string {
+	if d < 20*time.Second {
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return fmt.Sprintf("%d s", int(d.Round(time.Second)/time.Second))
+}
+
+// rivalText says what else it could be, and why it is not the rest.
+func rivalText(d *diagnosis) string {
+	var open, not []string
+	for _, r := range d.Rivals {
+		if r.WhyNot == "" {
+			open = append(open, string(r.Cause))
+		} else {
+			not = append(not, fmt.Sprintf("not %s (%s)", r.Cause, r.WhyNot))
+		}
+	}
+	var parts []string
+	if len(open) > 0 {
+		parts = append(parts, "what was read fits "+strings.Join(open, ", ")+" as well")
+	}
+	return strings.Join(append(parts, not...), "; ")
+}
+
+// stuckLines name the record that comes back every time, and how to read it.
+func stuckLines(d *diagnosis) []render.Line {
+	var out []render.Line
+	for _, s := range d.Stuck[:min(len(d.Stuck), 2)] {
+		out = append(out, render.L("%sthe same record every time: %s", pageIndent, s))
+		if tp, offset, ok := strings.Cut(s, " offset "); ok {
+			if i := strings.LastIndexByte(tp, '-'); i > 0 {
+				out = append(out, render.L("%s  kafka-console-consumer --topic %s --partition %s --offset %s --max-messages 1", pageIndent, shellWord(tp[:i]), tp[i+1:], offset))
+			}
+		}
+	}
+	return out
+}
+
+// costLines say what it cost.
+func (a *app) costLines(d *diagnosis) []render.Line {
+	var parts []string
+	if d.Cost.Idle != nil && *d.Cost.Idle > 0 {
+		parts = append(parts, fmt.Sprintf("%s stood still %s", partitionRanges(d.Cost.Partitions), span(d.Cost.Idle.Duration().Round(time.Second))))
+	}
+	switch {
+	case d.Cost.Stopped != nil && *d.Cost.Stopped > 0:
+		parts = append(parts, "the whole group ~"+span(d.Cost.Stopped.Duration().Round(time.Second/10)))
+	case d.Cost.Stopped != nil:
+		parts = append(parts, "none stopped as a whole")
+	}
+	if d.Cost.Moved > 0 {
+		parts = append(parts, plural(d.Cost.Moved, "partition")+" moved")
+	}
+	if r := d.slowestConvergence(); r != nil {
+		parts = append(parts, fmt.Sprintf("converged in %s, last %s", spanOf(r.Converged), r.ConvergedLast))
+	}
+	if len(parts) == 0 {
+		return nil
+	}
+	return []render.Line{label("COST", "%s", strings.Join(parts, "; "))}
+}
+
+func (d *diagnosis) slowestConvergence() *inspect.Rebalance {
+	var slow *inspect.Rebalance
+	for i := range d.rebalances {
+		r := &d.rebalances[i]
+		if r.Converged != nil && r.ConvergedLast != "" && (slow == nil || *r.Converged > *slow.Converged) {
+			slow = r
+		}
+	}
+	return slow
+}
+
+// partitionRanges is "orders-8..11, refunds-3".
+func partitionRanges(parts []string) string {
+	byTopic := map[string][]int{}
+	for _, p := range parts {
+		if i := strings.LastIndexByte(p, '-'); i > 0 {
+			if n, err := strconv.Atoi(p[i+1:]); err == nil {
+				byTopic[p[:i]] = append(byTopic[p[:i]], n)
+			}
+		}
+	}
+	topics := make([]string, 0, len(byTopic))
+	for t := range byTopic {
+		topics = append(topics, t)
+	}
+	slices.Sort(topics)
+	var out []string
+	for _, t := range topics {
+		ns := byTopic[t]
+		slices.Sort(ns)
+		for i := 0; i < len(ns); {
+			j := i
+			for j+1 < len(ns) && ns[j+1] == ns[j]+1 {
+				j++
+			}
+			if j > i {
+				out = append(out, fmt.Sprintf("%s-%d..%d", t, ns[i], ns[j]))
+			} else {
+				out = append(out, fmt.Sprintf("%s-%d", t, ns[i]))
+			}
+			i = j + 1
+		}
+	}
+	return strings.Join(firstFew(out, 4), ", ")
+}
+
+// fix is the finding whose fix is offered: the first that sets something.
+func (d *diagnosis) fix() *advise.Finding {
+	for i := range d.Findings {
+		if f := &d.Findings[i]; f.Fix != nil && len(f.Fix.Set) > 0 {
+			return f
+		}
+	}
+	return nil
+}
+
+func settings(set map[string]string) []string {
+	keys := make([]string, 0, len(set))
+	for k := range set {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	out := make([]string, 0, len(keys))
+	for _, k := range keys {
+		out = append(out, k+"="+set[k])
+	}
+	return out
+}
+
+// cureLines say what to change, what else would do, and what that costs.
+func (a *app) cureLines(c *inspect.Case, d *diagnosis) []render.Line {
+	f := d.fix()
+	if f == nil {
+		for i := range d.Findings {
+			if x := &d.Findings[i]; x.Fix != nil && x.Fix.Summary != "" {
+				return a.wrapped("FIX", x.Fix.Summary+"  "+x.ID)
+			}
+		}
+		if doc, ok := causeDocs[d.Cause]; ok && acts(d.Cause) {
+			return a.wrapped("FIX", doc.Do)
+		}
+		return nil
+	}
+	var lines []render.Line
+	word := "FIX"
+	for _, kv := range settings(f.Fix.Set) {
+		key, _, _ := strings.Cut(kv, "=")
+		lines = append(lines, label(word, "%s", aside(kv, f.Fix.Notes[key], f.ID)))
+		word = ""
+	}
+	for _, alt := range f.Fix.Alternatives {
+		for _, kv := range settings(alt) {
+			key, _, _ := strings.Cut(kv, "=")
+			lines = append(lines, render.L("%sor %s", pageIndent, aside(kv, f.Fix.Notes[key], "")))
+		}
+	}
+	if text := d.avoided(f); text != "" {
+		lines = append(lines, render.L("%s%s", pageIndent, text))
+	}
+	if f.Fix.Price != "" {
+		lines = append(lines, render.L("%sprice: %s", pageIndent, f.Fix.Price))
+	}
+	_ = c
+	return lines
+}
+
+// avoided replays the window with a fix, and says how many evictions it would have
+// prevented.
+func (d *diagnosis) avoided(f *advise.Finding) string {
+	var list []string
+	for _, kv := range settings(f.Fix.Set) {
+		if key, _, _ := strings.Cut(kv, "="); key == "max.poll.interval.ms" || key == "session.timeout.ms" || key == "group.instance.id" {
+			list = append(list, kv)
+		}
+	}
+	o, err := parseWhatIf(list)
+	if err != nil || o == nil {
+		return ""
+	}
+	r := inspect.WhatIf(inspect.Timeline{Rebalances: d.rebalances}, *o)
+	perhaps := 0
+	for _, u := range r.Undecided {
+		perhaps += bit(u.Need > 0)
+	}
+	all := plural(max(r.Evictions, len(r.Avoided)+perhaps), "eviction")
+	switch {
+	case r.Evictions == 0 && len(r.Avoided) == 0:
+		return ""
+	case perhaps > 0:
+		return fmt.Sprintf("would have avoided %d to %d of %s: it depends on whether the process lived on", len(r.Avoided), len(r.Avoided)+perhaps, all)
+	}
+	return fmt.Sprintf("would have avoided %d of %s", len(r.Avoided), all)
+}
+
+// aside puts a note and a rule id behind a setting.
+func aside(what, note, id string) string {
+	s := what
+	if note != "" {
+		s = fmt.Sprintf("%-32s %s", s, note)
+	}
+	if id != "" {
+		s = fmt.Sprintf("%-74s %s", s, id)
+	}
+	return s
+}
+
+func (a *app) wrapped(word, text string) []render.Line {
+	var out []render.Line
+	for i, s := range fold(text, 84) {
+		if i == 0 {
+			out = append(out, label(word, "%s", s))
+		} else {
+			out = append(out, render.L("%s%s", pageIndent, s))
+		}
+	}
+	return out
+}
+
+// checkLines say what was not read and not checked.
+func (a *app) checkLines(c *inspect.Case, d *diagnosis) []render.Line {
+	text := fmt.Sprintf("%d of %d checks made", d.Checked, d.Rules)
+	if n := len(d.Findings); n == 0 && d.Others == 0 {
+		text += ", none fired"
+	}
+	if d.Others > 0 {
+		text += fmt.Sprintf("; %s of other things: kgdiag advise %s", plural(d.Others, "finding"), shellWord(d.Group))
+	}
+	if not := notChecked(d.Unchecked); not != "" {
+		text += "; not: " + not
+	}
+	var lines []render.Line
+	for i, s := range fold(text, 90) {
+		if i == 0 {
+			lines = append(lines, label("?", "%s", s))
+		} else {
+			lines = append(lines, render.L("%s%s", pageIndent, s))
+		}
+	}
+	for _, l := range gapsByReason(gapsOf(c.Gaps, d.Group)) {
+		lines = append(lines, append(render.Line{render.P(pageIndent)}, l...))
+	}
+	return lines
+}
+
+// nextLines are the commands to run next.
+func (a *app) nextLines(d *diagnosis) []render.Line {
+	g := shellWord(d.Group)
+	switch {
+	case d.noHistory != "":
+		return []render.Line{label("next", "kgdiag watch %s", g)}
+	case d.Verdict == verdictUnstable || d.Verdict == verdictStuck:
+		return []render.Line{
+			label("next", "%-58s %s", "kgdiag watch "+g+" --for 20m --fail-on eviction", "proves the fix"),
+			render.L("%s%-58s %s", pageIndent, "kgdiag record "+g+" --to "+fileWord(d.Group)+".kgcase", "evidence is compacted away"),
+		}
+	}
+	return nil
+}
+
+// fileWord makes a file name of a group id.
+func fileWord(id string) string {
+	s := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_', r == '-':
+			return r
+		}
+		return '-'
+	}, id)
+	return strings.TrimLeft(s, "-.")
+}
+
+// fold breaks text into lines of at most n runes, at blanks.
+func fold(text string, n int) []string {
+	var out []string
+	line := ""
+	for _, w := range strings.Fields(text) {
+		if line != "" && len([]rune(line))+1+len([]rune(w)) > n {
+			out = append(out, line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += w
+	}
+	if line != "" {
+		out = append(out, line)
+	}
+	return out
+}
