@@ -305,7 +305,9 @@ func (d *diagnosis) explain() {
 			told = true
 			add(key{l.Cause, memberName(l.ClientID, l.MemberID, l.InstanceID) + "\x00" + l.Host}, points(l.Cause, l.Confidence), occurrence{r, l})
 		}
-		if !told {
+		if !told && r.Cause == inspect.UnknownCause {
+			add(key{r.Cause, ""}, 0.5, occurrence{r: r}) // nobody went: a rejoin that somebody asked for
+		} else if !told {
 			add(key{r.Cause, ""}, points(r.Cause, r.Confidence), occurrence{r: r})
 		}
 	}

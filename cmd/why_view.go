@@ -611,8 +611,8 @@ func (a *app) nextLines(d *diagnosis) []render.Line {
 		return []render.Line{label("next", "kgdiag watch %s", g)}
 	case d.Verdict == verdictUnstable || d.Verdict == verdictStuck:
 		return []render.Line{
-			label("next", "%-58s %s", "kgdiag watch "+g+" --for 20m --fail-on eviction", "proves the fix"),
-			render.L("%s%-58s %s", pageIndent, "kgdiag record "+g+" --to "+fileWord(d.Group)+".kgcase", "evidence is compacted away"),
+			label("next", "%-58s  %s", "kgdiag watch "+g+" --for 20m --fail-on eviction", "proves the fix"),
+			render.L("%s%-58s  %s", pageIndent, "kgdiag record "+g+" --to "+fileWord(d.Group)+".kgcase", "evidence is compacted away"),
 		}
 	}
 	return nil

@@ -240,11 +240,12 @@ type evidence struct {
 	live      bool
 	gapLo     time.Duration // from the last commit to the departure
 	gapHi     time.Duration
-	frozen    int  // trailing commits that moved nothing, while others later moved
-	waiting   int  // records waited in the silence: 1 yes, 0 not known, -1 no
-	moved     bool // the coordinator moved in between
-	compacted bool // commits may be missing
-	tailed    bool // the log goes on long enough to have shown a return
+	frozen    int       // trailing commits that moved nothing, while others later moved
+	waiting   int       // records waited in the silence: 1 yes, 0 not known, -1 no
+	moved     bool      // the coordinator moved in between
+	compacted bool      // commits may be missing
+	aliveAt   time.Time // latest moment at which records show that it took part; zero unknown
+	tailed    bool      // the log goes on long enough to have shown a return
 	stuck     []string
 	idle      []tp
 	pollGap   time.Duration
@@ -286,6 +287,7 @@ func (t *track) weigh(d *departure) *evidence {
 	}
 	t.backlog(d, e)
 	e.moved = t.coordinatorMoved(ticks, d) || t.liveMoved(d)
+	e.aliveAt = t.tookPart(d)
 	e.tailed = t.end.Sub(d.step.endAt) >= max(orZero(e.rebalance), orZero(e.session))
 	if !d.m.since.IsZero() {
 		e.tenure = max(0, e.hi.Sub(d.m.since))
@@ -298,6 +300,42 @@ func orZero(d *time.Duration) time.Duration {
 		return 0
 	}
 	return *d
+}
+
+// tookPart is the latest moment at which records show the member at work in the
+// group: the end of the last join phase that it was part of (every classic
+// rebalance asks a JoinGroup of every member), or its last own record under KIP-848.
+func (t *track) tookPart(d *departure) time.Time {
+	if d.step.server {
+		if d.m.stateAt.After(d.m.since) {
+			return d.m.stateAt
+		}
+		return d.m.since
+	}
+	var at time.Time
+	for _, s := range t.steps {
+		if s == d.step {
+			break
+		}
+		if s.after[d.m.id] == nil || s.server {
+			continue
+		}
+		for _, r := range s.replaced {
+			if r.new.id == d.m.id {
+				at = s.at
+			}
+		}
+		if len(s.replaced) == 0 && !s.stateTime.IsZero() && s.stateTime.Before(s.endAt) {
+			at = s.stateTime
+		}
+	}
+	return at
+}
+
+// tooSoon reports whether the member had taken part so shortly before it went that
+// a timeout of this length cannot have ended.
+func (e *evidence) tooSoon(timeout time.Duration) bool {
+	return !e.aliveAt.IsZero() && e.hi.Sub(e.aliveAt) < timeout-100*time.Millisecond
 }
 
 // timeouts notes the member's session and rebalance timeouts and its heartbeat.
@@ -551,10 +589,31 @@ func (t *track) findStuck(d *departure, e *evidence) {
 				offsets = append(offsets, cm.offset)
 			}
 		}
-		if len(offsets) >= 2 && offsets[0] == offsets[len(offsets)-1] {
+		if len(offsets) >= 2 && offsets[0] == offsets[len(offsets)-1] && t.hasWork(k, e) {
 			e.stuck = append(e.stuck, k.topic+"-"+itoa(k.part)+" offset "+itoa64(offsets[0]))
 		}
 	}
+}
+
+// hasWork reports whether a partition whose offset stands still has records: its
+// lag says so, or else its neighbours went on, or its next owner did.
+func (t *track) hasWork(k tp, e *evidence) bool {
+	if t.in.Snapshot != nil {
+		for _, o := range t.in.Snapshot.Offsets {
+			if o.Topic == k.topic && o.Partition == k.part && o.Lag != nil {
+				return *o.Lag > 0
+			}
+		}
+	}
+	if e.waiting == 1 {
+		return true
+	}
+	for _, c := range e.cad.ticks {
+		if c.step > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // coordinatorMoved reports whether the leader epoch of the offsets partition

@@ -44,6 +44,10 @@ func (t *track) epochRecord(i int, r *inspect.Record) {
 		t.regexRecord(i, r)
 	case inspect.RecConsumerPartitionMetadata:
 		t.topicsRecord(i, r)
+	case inspect.RecShareStatePartitions:
+		if !r.Tombstone && r.ShareInit != nil {
+			t.note(i, r).topics = "share partitions were initialised"
+		}
 	}
 }
 

@@ -117,7 +117,7 @@ func TestWhatChangedIsTheCause(t *testing.T) {
 	want(t, at(t, tl, 4), inspect.AssignorChanged, inspect.High)
 	want(t, at(t, tl, 5), inspect.UnknownCause, inspect.Low)
 	want(t, at(t, tl, 6), inspect.CoordinatorMoved, inspect.Medium)
-	want(t, tl.Rebalances[len(tl.Rebalances)-2], inspect.GroupEmptied, inspect.Low)
+	want(t, tl.Rebalances[len(tl.Rebalances)-2], inspect.GroupEmptied, inspect.Medium)
 	want(t, lastOf(tl), inspect.GroupDeleted, inspect.High)
 }
 

@@ -121,7 +121,29 @@ func (t *track) windows(d *departure) []fit {
 		}
 		out = append(out, fit{cause: inspect.SessionExpired, name: "session.timeout.ms " + dur(*e.session), lo: lo, hi: *e.session + c + slack})
 	}
-	return append(out, t.overrunWindows(d, family, noLeave)...)
+	out = append(out, t.overrunWindows(d, family, noLeave)...)
+	return slices.DeleteFunc(out, func(f fit) bool { return d.ruledOut(f.cause) })
+}
+
+// ruledOut reports a cause whose timeout cannot have ended since the member last
+// took part. A rejoin is a poll for clients that join in poll; librdkafka's thread
+// joins by itself.
+func (d *departure) ruledOut(c inspect.Cause) bool {
+	e := d.ev
+	switch c {
+	case inspect.SessionExpired:
+		if e.session == nil || e.assumed {
+			return false
+		}
+		if d.step.server {
+			return e.tooSoon(*e.session - e.heartbeat)
+		}
+		return e.tooSoon(*e.session)
+	case inspect.PollIntervalExceeded:
+		family := familyOf(d.m)
+		return e.rebalance != nil && !d.step.server && family.PollInterval() && family != inspect.Librdkafka && e.tooSoon(*e.rebalance)
+	}
+	return false
 }
 
 // familyOf is the client library, where it is sure enough to rule windows out.
@@ -480,6 +502,8 @@ func (t *track) withoutCommits(d *departure, v *verdict) {
 		v.cause, v.conf = inspect.SessionExpired, inspect.Medium
 		v.say("the same client had joined under a new id while the old one was still a member: the old process was gone without a LeaveGroup")
 		v.add(inspect.MemberLeft, "")
+	case d.ruledOut(inspect.SessionExpired) && !d.m.static():
+		t.leftSoon(d, v)
 	case d.swap != nil && !d.step.server:
 		v.cause = inspect.RestartedWithinSession
 		v.say("the same client joined in the record that shows the old member gone")
@@ -487,6 +511,19 @@ func (t *track) withoutCommits(d *departure, v *verdict) {
 	default:
 		v.name(possible(d), "")
 	}
+}
+
+// leftSoon: it took part so shortly before it went that its session cannot have
+// ended: it left by itself.
+func (t *track) leftSoon(d *departure, v *verdict) {
+	e := d.ev
+	v.cause = inspect.MemberLeft
+	v.say("it had taken part in a rebalance " + dur(round(e.hi.Sub(e.aliveAt))) + " before, so its session of " + dur(*e.session) + " cannot have ended: it left by itself")
+	if slices.Contains(possible(d), inspect.PollIntervalExceeded) && (e.rebalance == nil || e.hi.Sub(e.aliveAt) >= *e.rebalance/2) {
+		v.add(inspect.PollIntervalExceeded, "")
+		return
+	}
+	v.conf = inspect.Medium
 }
 
 // possible are the causes that a departure without usable silence leaves open.
@@ -499,6 +536,9 @@ func possible(d *departure) []inspect.Cause {
 	family := familyOf(d.m)
 	if !newProcess && (family.PollInterval() || family == inspect.Unknown || family == inspect.AIOKafka) {
 		out = append(out, inspect.PollIntervalExceeded)
+	}
+	if d.ev != nil {
+		out = slices.DeleteFunc(out, d.ruledOut)
 	}
 	return out
 }
