@@ -42,6 +42,7 @@ type adviseOptions struct {
 	project0 projectFile // what the project file said
 	floor    advise.Severity
 	tripAt   advise.Severity
+	trips    func(inspect.Rebalance) bool // --fail-on on what has happened; nil for severities
 	family   inspect.Family
 	version  string
 }
@@ -79,7 +80,7 @@ named, or a cluster stands on the command line. -o sarif writes a SARIF 2.1.0 lo
 	f.StringVar(&o.since, "since", "1h", "history to look at: a duration, an RFC 3339 time, or HH:MM")
 	f.StringVar(&o.minSeverity, "min-severity", "warning", "mildest findings to show: info|warning|error")
 	f.StringSliceVar(&o.disable, "disable", nil, "rule `ID` that is not run (repeatable)")
-	f.StringVar(&o.failOn, "fail-on", "error", "exit 1 from this severity on: never|info|warning|error")
+	f.StringVar(&o.failOn, "fail-on", "error", "exit 1 from this severity on, or if it happened: never|info|warning|error|rebalance|eviction|CAUSE")
 	f.StringVar(&o.project, "project", projectName, "project `FILE` with rules and declared times; \"\" for none")
 	o.addFlags(c)
 	return c
@@ -116,10 +117,10 @@ func (o *adviseOptions) complete(groups []string) error {
 		return err
 	}
 	var err error
-	if o.floor, err = severityFlag("--min-severity", o.minSeverity, false); err != nil {
+	if o.floor, err = severityFlag("--min-severity", o.minSeverity); err != nil {
 		return err
 	}
-	if o.tripAt, err = severityFlag("--fail-on", o.failOn, true); err != nil {
+	if err := o.completeFailOn(); err != nil {
 		return err
 	}
 	if o.tripAt != "" && o.floor.Rank() > o.tripAt.Rank() {
@@ -135,6 +136,23 @@ func (o *adviseOptions) complete(groups []string) error {
 		}
 	}
 	return o.completeClient()
+}
+
+// completeFailOn reads --fail-on: a severity, or what history and watch take.
+func (o *adviseOptions) completeFailOn() error {
+	s := advise.Severity(o.failOn)
+	switch {
+	case o.failOn == "never":
+		return nil
+	case s.Rank() > 0:
+		o.tripAt = s
+		return nil
+	}
+	var err error
+	if o.trips, err = rebalanceTrip(o.failOn); err != nil {
+		return usage(fmt.Sprintf("--fail-on %q: not known", o.failOn), "want never, info, warning, error, rebalance, eviction or a cause: kgdiag explain lists them")
+	}
+	return nil
 }
 
 func (o *adviseOptions) completeClient() error {
@@ -158,15 +176,9 @@ func plausibleVersion(v string) bool {
 	return v != "" && v[0] >= '0' && v[0] <= '9' && len(v) < 40
 }
 
-func severityFlag(flag, value string, never bool) (advise.Severity, error) {
-	s := advise.Severity(value)
-	switch {
-	case s.Rank() > 0:
+func severityFlag(flag, value string) (advise.Severity, error) {
+	if s := advise.Severity(value); s.Rank() > 0 {
 		return s, nil
-	case never && value == "never":
-		return "", nil
-	case never:
-		return "", usagef("%s %q: not known, want never, info, warning or error", flag, value)
 	}
 	return "", usagef("%s %q: not known, want info, warning or error", flag, value)
 }
@@ -359,6 +371,15 @@ func (o *adviseOptions) verdict(c *inspect.Case, r advise.Report, err error) err
 	for _, f := range r.Findings {
 		if o.tripAt != "" && f.Severity.Rank() >= o.tripAt.Rank() && f.Confidence != inspect.Low {
 			return tripped()
+		}
+	}
+	if o.trips != nil {
+		for _, t := range c.Timelines {
+			for _, r := range t.Rebalances {
+				if o.trips(r) {
+					return tripped()
+				}
+			}
 		}
 	}
 	if n := len(pressing(r.Unchecked, c)); o.flags.strict && n > 0 {

@@ -3,7 +3,9 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/collect"
@@ -14,6 +16,9 @@ import (
 // says that none is. The groups of configuration files are read too, where they
 // exist; that one does not is no error, for it may be about to be deployed.
 func (o *adviseOptions) live(ctx context.Context, groups []string, configs []inspect.ClientConfig) (*inspect.Case, error) {
+	if o.from != "" {
+		return o.fromFile(groups)
+	}
 	named := len(groups) > 0 || o.any()
 	if !named && !o.clusterOnCommandLine() {
 		return nil, nil
@@ -50,6 +55,31 @@ func (o *adviseOptions) live(ctx context.Context, groups []string, configs []ins
 		return nil, err
 	}
 	return c, groupsError(o.onlyNamed(err, groups))
+}
+
+// fromFile reads the groups from a case file: those that are named, or all.
+func (o *adviseOptions) fromFile(groups []string) (*inspect.Case, error) {
+	sel, err := o.choose(o.app, nil)
+	if err != nil {
+		return nil, err
+	}
+	c, err := readCaseFile(o.from)
+	if err != nil {
+		return nil, err
+	}
+	have := groupsIn(c)
+	missing := absentFrom(have, groups)
+	if len(groups) > 0 {
+		narrow(c, groups)
+	}
+	c.Groups = slices.DeleteFunc(c.Groups, func(g inspect.Group) bool { return !sel.Keeps(&g) })
+	if len(c.Records) > 0 {
+		o.build(c)
+	}
+	if len(missing) > 0 {
+		return c, notFound(fmt.Errorf("group %s: not in %s", quotedList(missing), o.from), "it holds "+strings.Join(firstFew(have, 8), ", "))
+	}
+	return c, nil
 }
 
 // onlyNamed drops from an error what is not said of a group that the user named.
