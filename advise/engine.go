@@ -144,6 +144,8 @@ func nothingOf(rule *Rule) lack {
 		return lack{"no group was looked at (name one, with -b)", "name a group, with -b"}
 	case PerCluster:
 		return lack{"no cluster was looked at (-b)", "needs -b"}
+	case PerLog:
+		return lack{"no log was read (add --log FILE)", "add --log FILE"}
 	}
 	return lack{"no consumer was found in what was read", "nothing to check"}
 }
@@ -251,7 +253,7 @@ func subjectsOf(c *inspect.Case) []*Subject {
 	if c.Cluster != (inspect.Cluster{}) || len(c.Brokers) > 0 || c.OffsetsTopic != nil {
 		out = append(out, clusterSubject(c))
 	}
-	return out
+	return append(out, logSubjects(c)...)
 }
 
 // group orders findings: worst first, and behind each the findings that its fix
@@ -302,6 +304,9 @@ func rootOf(fs []Finding, i int) string {
 func related(a, b Finding) bool {
 	if a.target.cluster || b.target.cluster {
 		return a.target.cluster && b.target.cluster
+	}
+	if (a.target.log || b.target.log) && (a.Group == "" || b.Group == "") {
+		return true // a line that names no group may be about this one
 	}
 	if a.target.config >= 0 && b.target.config >= 0 {
 		return a.target.config == b.target.config

@@ -37,6 +37,7 @@ const (
 	PerClient  Scope = "client"  // one consumer: of a file, or the members of a group that run with the same settings
 	PerGroup   Scope = "group"   // one group with all that is known of its members
 	PerCluster Scope = "cluster" // the brokers and the offsets topic
+	PerLog     Scope = "log"     // what the logs say of one group, whether or not it was looked at otherwise
 )
 
 // Rule is one check. Its ID is permanent: a rule that goes is entered in the
@@ -126,12 +127,15 @@ type target struct {
 	group   string
 	clients map[string]bool // member ids; nil all
 	cluster bool
+	log     bool
 }
 
 func (t target) key() string {
 	switch {
 	case t.cluster:
 		return "cluster"
+	case t.log:
+		return "log " + t.group
 	case t.config >= 0:
 		return fmt.Sprintf("file %d", t.config)
 	}

@@ -9,7 +9,7 @@ import (
 var _ = register(Rule{
 	ID: "KGD212", Name: "assignment-failed", Severity: Error, Since: "v0.1.0", Scope: PerGroup,
 	Needs:     []inspect.Fact{inspect.FactHistory},
-	SymptomOf: []string{"KGD301", "KGD202"},
+	SymptomOf: []string{"KGD302", "KGD301", "KGD202"},
 	Doc: Doc{
 		Summary: "Join rounds ended without an assignment.",
 		Why: "The generation is counted up when the join phase ends, but its record is written only when the leader has handed the assignment " +

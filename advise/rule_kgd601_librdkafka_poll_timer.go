@@ -1,10 +1,15 @@
 package advise
 
-import "github.com/kgdiag/kgdiag/inspect"
+import (
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
 
 var _ = register(Rule{
-	ID: "KGD601", Name: "librdkafka-poll-timer", Severity: Warning, Since: "v0.1.0", Scope: PerClient,
+	ID: "KGD601", Name: "librdkafka-poll-timer", Severity: Error, Since: "v0.1.0", Scope: PerClient,
 	Needs:   []inspect.Fact{inspect.FactClientConfig},
+	Uses:    []inspect.Fact{inspect.FactClientLog},
 	Unknown: versionUnknown(inspect.Librdkafka),
 	Doc: Doc{
 		Summary: "This version of librdkafka measures the time between polls wrongly.",
@@ -15,6 +20,15 @@ var _ = register(Rule{
 		Refs:  []string{"confluent-kafka-python#618", "librdkafka#4176", "librdkafka CHANGELOG.md"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
+		if v := s.Version; v != "" && s.Family == inspect.Librdkafka && atLeast(v, "1.0") && !atLeast(v, "1.1") {
+			if es := s.tinyOverruns(); len(es) > 0 {
+				f := s.Finding(Error, "librdkafka "+v+" counts a blocking poll on an idle topic as no poll: the limit was exceeded by milliseconds, which no work takes")
+				f.Evidence = append(f.Evidence, es[0].Text)
+				f.Fix = &Fix{}
+				report(f)
+				return
+			}
+		}
 		s.checkBugs([]bug{
 			{inspect.Librdkafka, "1.0", "1.1", Warning, "counts a blocking poll on an idle topic as no poll, and leaves the group", "1.1.0", nil},
 			{inspect.Librdkafka, "1.3", "1.4", Info, "applies max.poll.interval.ms to assign() too", "1.4.0", nil},
@@ -23,3 +37,19 @@ var _ = register(Rule{
 		}, report)
 	},
 })
+
+// tinyOverrun is how little over the limit a poll interval may be before work, and not
+// the timer, is to blame.
+const tinyOverrun = time.Second
+
+// tinyOverruns are logged poll timeouts of the subject that exceed the limit by next
+// to nothing.
+func (s *Subject) tinyOverruns() []inspect.LogEvent {
+	var out []inspect.LogEvent
+	for _, e := range s.Case.LogEvents {
+		if e.Kind == inspect.LogPollTimeout && e.Length != nil && e.Length.Duration() < tinyOverrun && s.logsOf(e) {
+			out = append(out, e)
+		}
+	}
+	return out
+}

@@ -1,6 +1,7 @@
 package rulefixture
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/clientconf"
+	"github.com/kgdiag/kgdiag/inspect/clientlog"
 )
 
 // Fixture is one archive.
@@ -81,6 +83,9 @@ func (f *Fixture) add(file txtar.File, directives []directive) error {
 		f.Case.Configs = append(configs, f.Case.Configs...)
 		return nil
 	}
+	if strings.HasSuffix(file.Name, ".log") {
+		return f.addLog(file)
+	}
 	o := clientconf.Options{}
 	for _, d := range directives {
 		if d.key == "client" {
@@ -95,6 +100,16 @@ func (f *Fixture) add(file txtar.File, directives []directive) error {
 	f.Case.Configs = append(f.Case.Configs, configs...)
 	f.Args = append(f.Args, "-f", file.Name)
 	return nil
+}
+
+// addLog reads a log, as --log does.
+func (f *Fixture) addLog(file txtar.File) error {
+	_, err := clientlog.Read(bytes.NewReader(file.Data), file.Name, clientlog.Options{}, clientlog.Handler{
+		Event:  func(e inspect.LogEvent) error { f.Case.LogEvents = append(f.Case.LogEvents, e); return nil },
+		Config: func(c inspect.ClientConfig) error { f.Case.Configs = append(f.Case.Configs, c); return nil },
+	})
+	f.Args = append(f.Args, "--log", file.Name)
+	return err
 }
 
 type directive struct{ key, value string }

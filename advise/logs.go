@@ -1,0 +1,123 @@
+package advise
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// logSubjects makes a subject for each group that the logs name. Lines that name none
+// belong to the one group that there is, else to a subject of their own.
+func logSubjects(c *inspect.Case) []*Subject {
+	named := map[string]bool{}
+	unnamed := false
+	for _, e := range c.LogEvents {
+		if e.Group != "" {
+			named[e.Group] = true
+		} else {
+			unnamed = true
+		}
+	}
+	groups := sortedKeys(named)
+	if unnamed && len(groups) != 1 {
+		groups = append(groups, "")
+	}
+	out := make([]*Subject, 0, len(groups))
+	for _, g := range groups {
+		name := "the logs"
+		if g != "" {
+			name = "the logs of " + g
+		}
+		out = append(out, &Subject{Scope: PerLog, Group: g, Name: name, Case: c, values: map[string]Value{},
+			target: target{config: -1, group: g, log: true}})
+	}
+	return out
+}
+
+// Logged picks the log events of the subject's group for which want holds, ordered as
+// they were read.
+func (s *Subject) Logged(want func(inspect.LogEvent) bool) []inspect.LogEvent {
+	only := len(namedGroups(s.Case)) == 1
+	var out []inspect.LogEvent
+	for _, e := range s.Case.LogEvents {
+		if (e.Group == s.Group || e.Group == "" && only) && want(e) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func namedGroups(c *inspect.Case) map[string]bool {
+	named := map[string]bool{}
+	for _, e := range c.LogEvents {
+		if e.Group != "" {
+			named[e.Group] = true
+		}
+	}
+	return named
+}
+
+// logged starts a finding about log lines: how often, where first, and the line
+// itself as evidence.
+func (s *Subject) logged(sev Severity, what string, es []inspect.LogEvent) Finding {
+	times := "once"
+	if len(es) > 1 {
+		times = fmt.Sprintf("%d times", len(es))
+	}
+	f := s.Finding(sev, fmt.Sprintf("%s, logged %s%s", what, times, whoLogged(es)))
+	first := es[0].From
+	f.Where = &first
+	f.Evidence = append(f.Evidence, fmt.Sprintf("%s:%d %s", first.File, first.Line, es[0].Text))
+	if last := es[len(es)-1]; len(es) > 1 {
+		f.Evidence = append(f.Evidence, fmt.Sprintf("last %s:%d%s", last.From.File, last.From.Line, atIfKnown(last.Time)))
+	}
+	f.Fix = &Fix{}
+	return f
+}
+
+func atIfKnown(t inspect.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return " at " + at(t)
+}
+
+// whoLogged names the clients, members or instances that the lines are about.
+func whoLogged(es []inspect.LogEvent) string {
+	counts := map[string]int{}
+	for _, e := range es {
+		switch {
+		case e.InstanceID != "":
+			counts["instance "+e.InstanceID]++
+		case e.ClientID != "":
+			counts["client "+e.ClientID]++
+		case e.MemberID != "":
+			counts["member "+e.MemberID]++
+		}
+	}
+	names := sortedKeys(counts)
+	sort.SliceStable(names, func(i, j int) bool { return counts[names[i]] > counts[names[j]] })
+	if len(names) == 0 {
+		return ""
+	}
+	return " (" + list(names) + ")"
+}
+
+// errorIs picks events by the Kafka error that they name.
+func errorIs(names ...string) func(inspect.LogEvent) bool {
+	return func(e inspect.LogEvent) bool {
+		for _, n := range names {
+			if e.Error == n {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// textHas picks events by their text.
+func textHas(part string) func(inspect.LogEvent) bool {
+	return func(e inspect.LogEvent) bool { return strings.Contains(e.Text, part) }
+}

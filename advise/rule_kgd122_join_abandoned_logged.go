@@ -1,0 +1,36 @@
+package advise
+
+import (
+	"strings"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+var _ = register(Rule{
+	ID: "KGD122", Name: "join-abandoned-logged", Severity: Warning, Since: "v0.1.0", Scope: PerLog,
+	Needs:     []inspect.Fact{inspect.FactClientLog},
+	SymptomOf: []string{"KGD111", "KGD112"},
+	Doc: Doc{
+		Summary: "A client gave up waiting for the answer to JoinGroup, as its log says.",
+		Why: "The coordinator answers JoinGroup only when every member has rejoined, up to the longest rebalance timeout in the group. A client whose request, socket or " +
+			"read timeout is shorter gives up, comes back, and prolongs the rebalance that it waited for.",
+		Fix:   "Raise the request, socket or read timeout above the longest rebalance timeout of the group.",
+		Price: "a dead connection is noticed later",
+		Refs:  []string{"JoinGroupRequest", "sarama Net.ReadTimeout", "kafka-go#510"},
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		es := s.Logged(abandonedJoin)
+		if len(es) == 0 {
+			return
+		}
+		report(s.logged(Warning, "a client gave up waiting for JoinGroup", es))
+	},
+})
+
+// abandonedJoin picks the lines by which clients say that JoinGroup took too long for
+// them: ruby-kafka, kafka-go, kafkajs and sarama.
+func abandonedJoin(e inspect.LogEvent) bool {
+	return strings.Contains(e.Text, "[join_group] Timed out") ||
+		strings.Contains(e.Text, "Failed to join group") && strings.Contains(e.Text, "i/o timeout") ||
+		strings.Contains(e.Text, "Request JoinGroup(") && strings.Contains(e.Text, "timed out")
+}

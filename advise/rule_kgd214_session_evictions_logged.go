@@ -1,0 +1,25 @@
+package advise
+
+import (
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+var _ = register(Rule{
+	ID: "KGD214", Name: "session-evictions-logged", Severity: Warning, Since: "v0.1.0", Scope: PerLog,
+	Needs:     []inspect.Fact{inspect.FactClientLog},
+	SymptomOf: []string{"KGD201", "KGD101", "KGD102", "KGD103", "KGD113"},
+	Doc: Doc{
+		Summary: "The coordinator put members out because their heartbeats stopped, as its log says.",
+		Why:     "The coordinator logs each member that it removes on heartbeat expiration: the process ended, stopped for longer than the session, or was cut off.",
+		Fix:     "Look at the processes of these members at those times: garbage collection, CPU throttling, restarts, network.",
+		Price:   "none",
+		Refs:    []string{"GroupCoordinator.onExpireHeartbeat", "KIP-735"},
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		es := s.Logged(func(e inspect.LogEvent) bool { return e.Cause == inspect.SessionExpired })
+		if len(es) == 0 {
+			return
+		}
+		report(s.logged(Warning, "members were put out on heartbeat expiration", es))
+	},
+})

@@ -1,0 +1,26 @@
+package advise
+
+import (
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+var _ = register(Rule{
+	ID: "KGD217", Name: "rejoin-timeouts-logged", Severity: Error, Since: "v0.1.0", Scope: PerLog,
+	Needs:     []inspect.Fact{inspect.FactClientLog},
+	SymptomOf: []string{"KGD112", "KGD105", "KGD207"},
+	Doc: Doc{
+		Summary: "Members did not rejoin within the rebalance timeout and were put out, as the coordinator's log says.",
+		Why: "In a rebalance every member must rejoin within the group's longest rebalance timeout (max.poll.interval.ms in Java, librdkafka and kafka-python). A member that is " +
+			"busy with a batch for longer is put out, comes back, and begins the next round.",
+		Fix:   "Raise the rebalance timeout (max.poll.interval.ms) above the longest batch, or make batches smaller.",
+		Price: "a rebalance may wait for a slow member that long",
+		Refs:  []string{"KIP-62", "GroupCoordinator.onCompleteJoin"},
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		es := s.Logged(func(e inspect.LogEvent) bool { return e.Cause == inspect.RejoinTimedOut })
+		if len(es) == 0 {
+			return
+		}
+		report(s.logged(Error, "members did not rejoin within the rebalance timeout", es))
+	},
+})

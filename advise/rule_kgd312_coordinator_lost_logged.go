@@ -1,0 +1,34 @@
+package advise
+
+import (
+	"strings"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+var _ = register(Rule{
+	ID: "KGD312", Name: "coordinator-lost-logged", Severity: Error, Since: "v0.1.0", Scope: PerLog,
+	Needs:     []inspect.Fact{inspect.FactClientLog},
+	SymptomOf: []string{"KGD303", "KGD308", "KGD211"},
+	Doc: Doc{
+		Summary: "Clients lost their coordinator again and again, as their logs say.",
+		Why: "A client loses its coordinator when the broker restarts or stops answering, when the connection is cut (idle timeouts of load balancers), or when the " +
+			"advertised address does not lead there. Once is a failover; again and again is a fault.",
+		Fix:   "Find out whether the coordinator's broker, the network between, or its advertised address is at fault: kgdiag check from the client's host.",
+		Price: "none",
+		Refs:  []string{"NOT_COORDINATOR (16)", "AbstractCoordinator.markCoordinatorUnknown"},
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		es := s.Logged(func(e inspect.LogEvent) bool {
+			return e.Kind == inspect.LogCoordinatorLost && e.Cause == "" && !strings.Contains(e.Text, "Discovered ") || e.Error == "NOT_COORDINATOR"
+		})
+		if len(es) <= fewErrors {
+			return
+		}
+		sev, what := Warning, "the coordinator was lost"
+		if unreachable := s.Logged(textHas("could not be established")); len(unreachable) > 0 {
+			sev, what = Error, "the coordinator's advertised address cannot be reached"
+		}
+		report(s.logged(sev, what, es))
+	},
+})
