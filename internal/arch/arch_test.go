@@ -36,7 +36,7 @@ var allowed = map[string][]string{
 	"internal/fakecluster":          {"inspect/offsetlog", "inspect", "locate"},
 	"internal/demo":                 {"internal/fakecluster"},
 	"internal/docgen":               {"cmd", "advise", "inspect", "internal/rulefixture", "internal/render", "internal/realtest"},
-	"internal/rulefixture":          {"inspect", "inspect/clientconf"}, // tests and documentation
+	"internal/rulefixture":          {"inspect", "inspect/clientconf", "inspect/clientlog"}, // tests and documentation
 	"internal/arch":                 {},
 	"internal/realtest":             {"*"}, // tests only
 	"cmd":                           {"*"},
