@@ -334,10 +334,13 @@ func byTimeouts(e Evidence, candidates []library, s *subscription) inspect.Clien
 		return guess(inspect.Unknown, inspect.Low, "%s, timeouts not read", basis)
 	}
 	session, rebalance := e.Session.Duration(), e.Rebalance.Duration()
-	var match []library
+	var match, rebalances []library
 	for _, l := range candidates {
 		if l.defaults(s, session, rebalance) {
 			match = append(match, l)
+		}
+		if l.rebalance == rebalance || l.rebalance == 0 && session == rebalance {
+			rebalances = append(rebalances, l)
 		}
 	}
 	pair := fmt.Sprintf("timeouts %s and %s are its defaults", short(session), short(rebalance))
@@ -346,6 +349,8 @@ func byTimeouts(e Evidence, candidates []library, s *subscription) inspect.Clien
 		return guess(match[0].family, inspect.Medium, "%s, and %s", basis, pair)
 	case len(match) > 1 && known:
 		return guess(match[0].family, inspect.Low, "%s and timeouts %s and %s, of %s", basis, short(session), short(rebalance), names(match))
+	case len(match) == 0 && known && len(rebalances) == 1:
+		return guess(rebalances[0].family, inspect.Medium, "%s, and rebalance timeout %s is its default", basis, short(rebalance))
 	case len(match) == 0 && known && len(candidates) < len(libraries):
 		return guess(candidates[0].family, inspect.Low, "%s, of %s", basis, names(candidates))
 	}

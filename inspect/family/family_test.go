@@ -148,6 +148,26 @@ func TestSigns(t *testing.T) {
 	}
 }
 
+// The session is set more often than the rebalance timeout: the other's default still
+// tells Java from franz-go, whose range subscriptions are alike byte for byte.
+func TestRebalanceTimeoutAlone(t *testing.T) {
+	sub, err := hex.DecodeString("000300000001000b636f6c6c6563742d7a6f6fffffffff00000000ffffffffffff")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for rebalance, want := range map[time.Duration]inspect.ClientGuess{
+		300 * time.Second: {Family: inspect.Java, Confidence: inspect.Medium},
+		60 * time.Second:  {Family: inspect.FranzGo, Confidence: inspect.Medium},
+		15 * time.Second:  {Family: inspect.Java, Confidence: inspect.Low},
+	} {
+		got := Guess(Evidence{ProtocolType: "consumer", Protocol: "range", ClientID: "orders-1", Subscription: sub,
+			Session: inspect.Ms(6 * time.Second), Rebalance: inspect.Ms(rebalance)})
+		if got.Family != want.Family || got.Confidence != want.Confidence {
+			t.Errorf("%s: %+v", rebalance, got)
+		}
+	}
+}
+
 func TestEachLibraryIsSeen(t *testing.T) {
 	seen := map[inspect.Family]bool{}
 	for _, m := range members(t) {
