@@ -30,6 +30,8 @@ type watchOptions struct {
 	since       string
 	onRisk      string
 	to          string
+	logs        []string
+	causes      []string
 
 	sinceD                 time.Duration
 	forD, settleD, stableD time.Duration
@@ -62,6 +64,8 @@ generation, settings, state and coordinator, until --for ends or Ctrl-C.`,
 	f.StringVar(&o.settle, "settle", "", "what happens within this time does not trip --fail-on")
 	f.StringVar(&o.untilStable, "until-stable", "", "end with 0 as soon as the groups are Stable for this time, with 1 when --for ends first")
 	f.StringVar(&o.since, "since", "1h", "judge causes by the log since then; if given, tell its rebalances first")
+	f.StringSliceVar(&o.causes, "cause", nil, "tell only of rebalances of this `CAUSE`, once it is known (repeatable)")
+	f.StringArrayVar(&o.logs, "log", nil, "client or broker log `FILE`, read again as it grows: turns inferred causes into stated ones (repeatable)")
 	f.StringVar(&o.to, "to", "", "keep what is seen as a case `FILE`, which why, history and advise take with --from")
 	f.StringVar(&o.onRisk, "on-risk", "", "run this `CMD` (sh -c) when a member is about to be put out; KGDIAG_GROUP, KGDIAG_MEMBER, … tell which")
 	f.IntVar(&o.members, "members", 0, "members that --until-stable asks of each group")
@@ -89,6 +93,11 @@ func (o *watchOptions) run(ctx context.Context, c *cobra.Command, args []string)
 	defer s.close()
 	cfg := watch.Config{Collector: s.collector, Scanner: s.scanner, Selection: sel, Now: o.now}
 	cfg.Since, cfg.Past = o.sinceD, c.Flags().Changed("since")
+	if len(o.logs) > 0 {
+		if cfg.Said, err = o.listen(ctx); err != nil {
+			return err
+		}
+	}
 	if o.stableD > 0 {
 		cfg.Until = &watch.Until{For: o.stableD, Members: o.members}
 	}
@@ -125,6 +134,11 @@ func (o *watchOptions) validate(c *cobra.Command, ids []string) error {
 		return usage(fmt.Sprintf("%s: exists already", o.to), "name another file for --to")
 	case o.members < 0:
 		return usagef("--members %d: want at least 1", o.members)
+	}
+	for _, c := range o.causes {
+		if !slices.Contains(inspect.Causes(), inspect.Cause(c)) {
+			return usage(fmt.Sprintf("--cause %q: no such cause", c), "kgdiag explain lists them")
+		}
 	}
 	from, err := o.parseMoment("--since", o.since)
 	if err != nil {
@@ -198,6 +212,9 @@ func (o *watchOptions) follow(ctx context.Context, w *watch.Watcher) error {
 				return err
 			}
 		}
+		if !o.wanted(&e) {
+			return nil
+		}
 		return out.event(&e)
 	})
 	risk.wait()
@@ -212,6 +229,57 @@ func (o *watchOptions) follow(ctx context.Context, w *watch.Watcher) error {
 		return err
 	}
 	return o.verdict(result, reason)
+}
+
+// listen reads the log files, and again whenever one has changed its size. A file
+// that cannot be read at the start is an error; later it is what was read before.
+func (o *watchOptions) listen(ctx context.Context) (func() ([]inspect.LogEvent, bool), error) {
+	reader := adviseOptions{app: o.app, logs: o.logs}
+	sizes := func() string {
+		var b strings.Builder
+		for _, name := range o.logs {
+			if info, err := os.Stat(name); err == nil {
+				fmt.Fprintf(&b, "%d ", info.Size())
+			}
+		}
+		return b.String()
+	}
+	seen := sizes()
+	found, err := reader.readLogs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	first := true
+	return func() ([]inspect.LogEvent, bool) {
+		now := sizes()
+		if now == seen && !first {
+			return found.events, false
+		}
+		if now != seen {
+			if again, err := reader.readLogs(ctx); err == nil {
+				found, seen = again, now
+			}
+		}
+		first = false
+		return found.events, true
+	}, nil
+}
+
+// wanted is --cause: verdicts of these causes, and what the watch has to say of
+// itself.
+func (o *watchOptions) wanted(e *watch.Event) bool {
+	if len(o.causes) == 0 {
+		return true
+	}
+	switch e.Type {
+	case watch.CauseFound:
+		return slices.Contains(o.causes, string(e.Cause))
+	case watch.RebalanceDone:
+		return e.Past && slices.Contains(o.causes, string(e.Cause))
+	case watch.SourceLost, watch.SourceBack, watch.GroupWaiting, watch.GroupAppeared, watch.GroupDeleted:
+		return true
+	}
+	return false
 }
 
 // saveEvery is how often the case file is brought up to date, at most.

@@ -250,9 +250,13 @@ func (w *watchLines) riskWords(e *watch.Event) (word string, style term.Style, t
 
 // verdictText is a verdict: cause, how sure, and the figures behind it.
 func verdictText(e *watch.Event) string {
-	text := fmt.Sprintf("#%d %s, %s", e.Incident, e.Cause, e.Confidence)
-	if e.Past {
-		text = fmt.Sprintf("%s, %s", e.Cause, e.Confidence)
+	sure := string(e.Confidence)
+	if e.Basis == inspect.Stated {
+		sure = string(e.Basis)
+	}
+	text := fmt.Sprintf("%s, %s", e.Cause, sure)
+	if !e.Past {
+		text = fmt.Sprintf("#%d %s", e.Incident, text)
 	}
 	why := ""
 	switch {

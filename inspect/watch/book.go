@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// maxCommits bounds the offset commits that are kept of one group: an hour of 50 a
-	// second, and more than enough to know a member's beat.
-	maxCommits = 200_000
+	// thinEvery is how many commits of a group may pile up before they are thinned to
+	// what verdicts need.
+	thinEvery = 20_000
 	// maxObservations bounds the runs of polls that are kept of one group.
 	maxObservations = 10_000
 	// judgeAfter is the pause between a change and the verdict on it: the polls of the
@@ -29,7 +29,7 @@ type book struct {
 	id           string
 	snapshot     *inspect.Group
 	records      []inspect.Record
-	commits      int
+	commits      int // since they were last thinned
 	observations []inspect.Observation
 	dirty        time.Time // since when a verdict is due; zero none
 	notBefore    time.Time
@@ -41,6 +41,7 @@ type book struct {
 // verdict is what was told of a rebalance.
 type verdict struct {
 	cause      inspect.Cause
+	basis      inspect.Basis
 	confidence inspect.Confidence
 	returned   inspect.Returned
 }
@@ -55,23 +56,19 @@ func (b *book) add(r inspect.Record) {
 	if r.Type != inspect.RecOffsetCommit && r.Type != inspect.RecLegacyOffsetCommit {
 		return
 	}
-	if b.commits++; b.commits > maxCommits+maxCommits/10 {
+	if b.commits++; b.commits >= thinEvery {
 		b.thin()
 	}
 }
 
-// thin drops the oldest commits; other records are few and stay.
+// thin keeps of the commits what a verdict needs, so that a busy group takes no more
+// memory than a quiet one.
 func (b *book) thin() {
-	drop := b.commits - maxCommits
-	b.records = slices.DeleteFunc(b.records, func(r inspect.Record) bool {
-		commit := r.Type == inspect.RecOffsetCommit || r.Type == inspect.RecLegacyOffsetCommit
-		if commit && drop > 0 {
-			drop--
-			b.commits--
-			return true
-		}
-		return false
-	})
+	var t timeline.Thinner
+	for _, r := range b.records {
+		t.Add(r)
+	}
+	b.records, b.commits = t.Records(), 0
 }
 
 // prefix puts records from before the watch in front.
@@ -81,12 +78,8 @@ func (b *book) prefix(records []inspect.Record) {
 		have[recordName(&b.records[i])] = true
 	}
 	old := slices.DeleteFunc(records, func(r inspect.Record) bool { return have[recordName(&r)] })
-	b.commits = 0
-	all := append(old, b.records...)
-	b.records = nil
-	for _, r := range all {
-		b.add(r)
-	}
+	b.records = append(old, b.records...)
+	b.thin()
 }
 
 // observe keeps a poll, as a run with those before it that saw the same.
@@ -127,8 +120,13 @@ func sameInt(a, b *int32) bool {
 }
 
 // timeline rebuilds the group's rebalances from the book.
-func (b *book) timeline(end time.Time, logs []inspect.PartitionLog) inspect.Timeline {
-	in := timeline.Input{Group: b.id, Observations: b.observations, Snapshot: b.snapshot, Logs: logs, End: inspect.At(end)}
+func (w *Watcher) timeline(b *book, end time.Time) inspect.Timeline {
+	in := timeline.Input{Group: b.id, Observations: b.observations, Snapshot: b.snapshot, Logs: w.logs, End: inspect.At(end)}
+	for _, e := range w.said {
+		if e.Group == "" || e.Group == b.id {
+			in.Events = append(in.Events, e)
+		}
+	}
 	for i := range b.records {
 		in.Records = append(in.Records, &b.records[i])
 	}
@@ -152,11 +150,11 @@ func (b *book) due(now time.Time) bool {
 func (w *Watcher) judge(b *book, now time.Time) []Event {
 	began := w.cfg.Now()
 	b.dirty = time.Time{}
-	tl := b.timeline(now, w.logs)
+	tl := w.timeline(b, now)
 	var out []Event
 	for i := range tl.Rebalances {
 		r := &tl.Rebalances[i]
-		v := verdict{r.Cause, r.Confidence, r.Returned}
+		v := verdict{r.Cause, r.Basis, r.Confidence, r.Returned}
 		incident := w.incidents[b.id+"\x00"+r.ID]
 		if b.past[r.ID] || incident == 0 || r.Cause == inspect.UnknownCause || r.Cause == "" || b.told[r.ID] == v {
 			continue

@@ -7,11 +7,8 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
+	"github.com/kgdiag/kgdiag/inspect/timeline"
 )
-
-// prefixCommits is how many commits of the past are kept, all groups together: what
-// is read beyond it loses its oldest.
-const prefixCommits = 500_000
 
 // prefix is what the log held of the time before the watch.
 type prefix struct {
@@ -33,38 +30,17 @@ func (w *Watcher) readPrefix(ctx context.Context, ends map[int32]int64, in chan<
 	// Without names the commits of all groups of the cluster would be read: then only
 	// the membership is, and commits from now on.
 	req.Commits = w.named
-	commits := 0
+	var thin timeline.Thinner
 	p.logs, p.err = w.cfg.Scanner.Scan(ctx, req, func(r inspect.Record) error {
-		if !w.mine(r.Group) {
-			return nil
+		if w.mine(r.Group) {
+			thin.Add(r)
 		}
-		if r.Type == inspect.RecOffsetCommit {
-			if commits++; commits > prefixCommits {
-				p.drop(prefixCommits / 10)
-				commits -= prefixCommits / 10
-			}
-		}
-		p.records[r.Group] = append(p.records[r.Group], r)
 		return nil
 	})
-	_ = send(ctx, in, input{prefix: p}) // if ctx has ended, nobody asks
-}
-
-// drop leaves out the oldest n commits or more of the group that has most.
-func (p *prefix) drop(n int) {
-	most := ""
-	for id := range p.records {
-		if most == "" || len(p.records[id]) > len(p.records[most]) {
-			most = id
-		}
+	for _, r := range thin.Records() {
+		p.records[r.Group] = append(p.records[r.Group], r)
 	}
-	p.records[most] = slices.DeleteFunc(p.records[most], func(r inspect.Record) bool {
-		if n > 0 && r.Type == inspect.RecOffsetCommit {
-			n--
-			return true
-		}
-		return false
-	})
+	_ = send(ctx, in, input{prefix: p}) // if ctx has ended, nobody asks
 }
 
 // takePrefix puts the past into the books, and tells it if that was asked for.
@@ -81,7 +57,7 @@ func (w *Watcher) takePrefix(p *prefix, now time.Time) []Event {
 		if p.err != nil {
 			continue
 		}
-		for _, r := range b.timeline(now, w.logs).Rebalances {
+		for _, r := range w.timeline(b, now).Rebalances {
 			if w.incidents[id+"\x00"+r.ID] != 0 {
 				continue // of the watch itself
 			}

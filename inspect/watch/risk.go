@@ -14,9 +14,9 @@ const (
 	enoughAdvances = 3
 	// keptAdvances are kept of a partition, for its beat.
 	keptAdvances = 8
-	// leastSilence is the shortest silence that is told, beatsMissed the number of
-	// commits that must have failed to come, and silentShare the share of the rebalance
-	// timeout that must have passed.
+	// leastSilence is the shortest silence that is told (a third of the rebalance timeout
+	// where that is less), beatsMissed the number of commits that must have failed to
+	// come, and silentShare the share of the rebalance timeout that must have passed.
 	leastSilence = 5 * time.Second
 	beatsMissed  = 3
 	silentShare  = 10
@@ -26,7 +26,7 @@ const (
 	// risk of being put out.
 	riskShare = 2
 	// endsEvery is how often the ends of a silent member's partitions are asked for.
-	endsEvery = 2 * time.Second
+	endsEvery = time.Second
 )
 
 // progress is how a group's commits on one partition advance.
@@ -127,13 +127,13 @@ func (k *risks) assessMember(g *group, m *member, owned []inspect.TopicPartition
 		last = g.closed.Time // it has had its partitions since then
 	}
 	limit := inspect.Or(m.rebalance, 0)
-	after := max(leastSilence, beatsMissed*beat, limit/silentShare)
+	after := max(min(leastSilence, limit/3), beatsMissed*beat, limit/silentShare)
 	if limit == 0 {
 		after = max(unknownSilence, beatsMissed*beat)
 	}
 	quiet := now.Sub(last)
 	s := k.silent[m.id]
-	if quiet < after {
+	if quiet < after/2 { // from here on the ends of its logs are watched
 		if s != nil {
 			delete(k.silent, m.id)
 			if s.told {
@@ -150,7 +150,7 @@ func (k *risks) assessMember(g *group, m *member, owned []inspect.TopicPartition
 		s.asked = now
 		want = owned
 	}
-	if s.growing && !s.told {
+	if s.growing && !s.told && quiet >= after {
 		s.told = true
 		events = append(events, k.event(g, m, MemberSilent, now, quiet))
 	}

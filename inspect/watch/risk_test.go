@@ -60,9 +60,8 @@ func TestSilenceAndRisk(t *testing.T) {
 		q.commit(float64(sec), int64(sec))
 	}
 	got := q.assess(1, 60, growing)
-	// A tenth of the minute, then two looks at the log's end.
-	if got[MemberSilent] < 16 || got[MemberSilent] > 20 {
-		t.Errorf("silent told at %d s, want soon after 16", got[MemberSilent])
+	if got[MemberSilent] != 16 {
+		t.Errorf("silent told at %d s, want 16: a tenth of the minute after the last commit at 10", got[MemberSilent])
 	}
 	if got[MemberAtRisk] != 40 {
 		t.Errorf("at risk told at %d s, want 40: half of the minute after the last commit at 10", got[MemberAtRisk])

@@ -38,6 +38,8 @@ const (
 	tailRetry = time.Second
 	// mergeFrom is the number of groups from which the same trouble is told once.
 	mergeFrom = 4
+	// listenEvery is how often log files are looked at for news.
+	listenEvery = 2 * time.Second
 	// assessEvery is how often members are looked at for silence.
 	assessEvery = time.Second
 )
@@ -54,6 +56,9 @@ type Config struct {
 	Since time.Duration
 	// Past tells the rebalances within Since too.
 	Past bool
+	// Said, if set, gives what clients' and brokers' logs say, all of it, and whether
+	// that is more than the last time. It is asked now and then, by Run's goroutine.
+	Said func() (events []inspect.LogEvent, news bool)
 	// Until ends the watch as soon as it holds; nil never.
 	Until *Until
 	// Now is kgdiag's clock; time.Now if nil.
@@ -90,6 +95,8 @@ type Watcher struct {
 	from      inspect.Time
 	ends      map[int32]int64 // of the log at the start
 	assessed  time.Time
+	said      []inspect.LogEvent
+	saidAt    time.Time
 	wantEnds  chan []inspect.TopicPartitions
 }
 
@@ -309,6 +316,7 @@ func (w *Watcher) tick() []Event {
 	now := w.cfg.Now()
 	events := w.differ.Tick(inspect.At(now))
 	w.pace()
+	w.listen(now)
 	for _, b := range w.books {
 		if b.due(now) {
 			events = append(events, w.judge(b, now)...)
@@ -319,6 +327,22 @@ func (w *Watcher) tick() []Event {
 		events = append(events, w.assess(now)...)
 	}
 	return events
+}
+
+// listen asks for what log files say; news may state what was inferred.
+func (w *Watcher) listen(now time.Time) {
+	if w.cfg.Said == nil || now.Sub(w.saidAt) < listenEvery {
+		return
+	}
+	w.saidAt = now
+	events, news := w.cfg.Said()
+	if !news {
+		return
+	}
+	w.said = events
+	for _, b := range w.books {
+		b.stir(now)
+	}
 }
 
 // assess looks for silent members, and asks for the ends of their logs.

@@ -2,14 +2,17 @@ package watch
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/collect"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
 	"github.com/kgdiag/kgdiag/internal/fakecluster"
@@ -325,5 +328,53 @@ func TestWatchUntilStable(t *testing.T) {
 	}
 	if !l.result.Stable {
 		t.Errorf("%+v", l.result)
+	}
+}
+
+// Where there are hundreds of groups only the restless ones are described, and yet a
+// rebalance of one of them is told like any other.
+func TestWatchHundredsOfGroups(t *testing.T) {
+	c := newFake(t)
+	l := &live{Cluster: c, t: t}
+	l.join(fakecluster.MemberConfig{Group: "busy", ClientID: "a"})
+	l.stable("busy", 1)
+	cl, err := kgo.NewClient(kgo.SeedBrokers(c.Addrs()...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cl.Close()
+	adm := kadm.NewClient(cl)
+	for i := range describeAtMost + 20 {
+		var offsets kadm.Offsets
+		offsets.Add(kadm.Offset{Topic: "work", LeaderEpoch: -1})
+		if err := adm.CommitAllOffsets(t.Context(), fmt.Sprintf("idle-%d", i), offsets); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l = watchOn(t, c, Config{Selection: collect.Selection{All: true}})
+	if l.info.Groups <= describeAtMost {
+		t.Fatalf("%d groups", l.info.Groups)
+	}
+	l.join(fakecluster.MemberConfig{Group: "busy", ClientID: "b"})
+	l.rebalance(2, "b", "")
+	l.stop()
+	l.generations()
+	if tally := l.result.Tallies["busy"]; tally.Rebalances == 0 {
+		t.Errorf("%+v", tally)
+	}
+}
+
+// A busy group's book stays small, and what is thinned out changes no verdict's data.
+func TestBookIsThinned(t *testing.T) {
+	b := newBook("g")
+	for i := range int64(3 * thinEvery) {
+		b.add(inspect.Record{Type: inspect.RecOffsetCommit, Group: "g", Offset: i, Time: inspect.At(at(0).Add(time.Duration(i) * time.Millisecond)),
+			Topic: "t", Commit: &inspect.OffsetCommit{Offset: i}})
+	}
+	if n := len(b.records); n > 2*thinEvery {
+		t.Errorf("%d records kept of %d", n, 3*thinEvery)
+	}
+	if last := b.records[len(b.records)-1]; last.Offset != 3*thinEvery-1 {
+		t.Errorf("the newest commit is gone: %d", last.Offset)
 	}
 }
