@@ -145,11 +145,14 @@ func (r *resolver) keystore(path string) ([]tls.Certificate, error) {
 
 func loadJKS(b []byte, password string) (keystore.KeyStore, error) {
 	ks := keystore.New(keystore.WithOrderedAliases(), keystore.WithCaseExactAliases())
+	if err := checkJKS(b); err != nil {
+		return ks, err
+	}
 	if err := ks.Load(bytes.NewReader(b), []byte(password)); err != nil {
 		if strings.Contains(err.Error(), "digest") {
 			return ks, errPassword
 		}
-		return ks, fmt.Errorf("damaged JKS file: %w", err)
+		return ks, fmt.Errorf("%w (%w)", errDamagedJKS, err)
 	}
 	return ks, nil
 }
