@@ -263,17 +263,18 @@ func normalPEM(b []byte) []byte {
 			break
 		}
 		s = s[begin:]
-		head := strings.Index(s[11:], "-----")
+		const label, mark = len("-----BEGIN "), "-----"
+		head := strings.Index(s[label:], mark)
 		tail := strings.Index(s, "-----END ")
-		if head < 0 || tail < 0 || tail < head {
+		if head < 0 || tail < 0 {
 			break
 		}
-		end := strings.Index(s[tail+9:], "-----")
-		if end < 0 {
+		head += label + len(mark)
+		end := strings.Index(s[tail+len("-----END "):], mark)
+		if end < 0 || tail < head { // the second: BEGIN ran into END
 			break
 		}
-		head += 11 + 5
-		end += tail + 9 + 5
+		end += tail + len("-----END ") + len(mark)
 		body := s[head:tail]
 		if !strings.Contains(body, ":") { // no headers as in a traditional encrypted key: blanks mean nothing
 			body = strings.Join(strings.Fields(body), "\n")
