@@ -371,7 +371,7 @@ func stoppedText(r inspect.Rebalance) string {
 func (a *app) summaryLines(h groupHistory) []render.Line {
 	s := h.Summary
 	parts := []string{fmt.Sprintf("%g an hour", s.PerHour)}
-	if s.Idle != nil && *s.Idle > 0 {
+	if s.Idle != nil && s.Idle.Duration() >= time.Second {
 		parts = append(parts, "partitions of departed members stood still "+span(s.Idle.Duration().Round(time.Second)))
 	}
 	if s.Stopped != nil && *s.Stopped > 0 {

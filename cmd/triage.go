@@ -75,7 +75,7 @@ func (d *diagnosis) badness() float64 {
 
 func (d *diagnosis) triageRow() []render.Span {
 	still := "-"
-	if d.Cost.Idle != nil && *d.Cost.Idle > 0 {
+	if d.Cost.Idle != nil && d.Cost.Idle.Duration() >= time.Second {
 		still = fmt.Sprintf("%s, %d part", span(d.Cost.Idle.Duration().Round(time.Second)), len(d.Cost.Partitions))
 	}
 	cause := string(d.Cause)

@@ -167,7 +167,10 @@ func (a *app) calmLines(d *diagnosis, o *pastOptions) []render.Line {
 		return []render.Line{render.L("%slast rebalance %s, %s: %s", pageIndent, a.clock(r.Time), causeText(r), whoText(r))}
 	case d.Last != nil:
 		expected := ""
-		if !acts(d.Last.Cause) {
+		switch {
+		case d.Last.PreviousGeneration == nil && d.Last.Cause == inspect.UnknownCause:
+			expected = " (no record before it is left)"
+		case !acts(d.Last.Cause):
 			expected = " (expected)"
 		}
 		return []render.Line{render.L("%slast rebalance %s, gen %d, %s%s", pageIndent, a.day(d.Last.Time.Time), d.Last.Generation, d.Last.Cause, expected)}
@@ -189,6 +192,9 @@ func (a *app) causeLines(d *diagnosis) []render.Line {
 	}
 	lines = append(lines, render.L("%sconfidence %s, %s", pageIndent, d.Confidence, d.Basis))
 	lines = append(lines, a.occurrenceLines(d)...)
+	if d.Cause == inspect.RollingRestart && !a.flags.verbose {
+		return lines
+	}
 	if d.Basis == inspect.Stated || a.flags.verbose || len(d.main) > 0 && d.main[0].d == nil || d.Cause == inspect.UnknownCause {
 		for _, e := range d.Evidence {
 			for _, s := range fold(e, 90) {
@@ -398,7 +404,7 @@ func stuckLines(d *diagnosis) []render.Line {
 // costLines say what it cost.
 func (a *app) costLines(d *diagnosis) []render.Line {
 	var parts []string
-	if d.Cost.Idle != nil && *d.Cost.Idle > 0 {
+	if d.Cost.Idle != nil && d.Cost.Idle.Duration() >= time.Second {
 		parts = append(parts, fmt.Sprintf("%s stood still %s", partitionRanges(d.Cost.Partitions), span(d.Cost.Idle.Duration().Round(time.Second))))
 	}
 	switch {

@@ -561,7 +561,7 @@ func (t *track) backlog(d *departure, e *evidence) {
 	if e.advanceAt.Before(e.lastAt) {
 		silence = max(silence, e.hi.Sub(e.advanceAt))
 	}
-	due := c.rate * silence.Seconds()
+	due := t.workRateOf(d, e) * silence.Seconds()
 	switch {
 	case !seen:
 		e.waiting = 0
@@ -577,6 +577,29 @@ func (t *track) backlog(d *departure, e *evidence) {
 		e.frozen = 0
 	}
 	t.findStuck(d, e)
+}
+
+// workRateOf is the member's pace in records a second before it fell silent: of each
+// partition by its own recent commits, since one that is committed rarely moves far
+// at a time.
+func (t *track) workRateOf(d *departure, e *evidence) float64 {
+	sum := 0.0
+	for _, k := range e.idle {
+		var own []commit
+		for _, cm := range t.commits[k] {
+			if cm.pos > d.held[k] && cm.pos < d.pos && !cm.at.After(e.advanceAt) {
+				own = append(own, cm)
+			}
+		}
+		own = own[max(0, len(own)-recent):]
+		if len(own) < 2 {
+			continue
+		}
+		if span := own[len(own)-1].at.Sub(own[0].at); span > 0 {
+			sum += float64(max(0, own[len(own)-1].offset-own[0].offset)) / span.Seconds()
+		}
+	}
+	return sum
 }
 
 // findStuck names partitions whose committed offset did not move while their

@@ -166,6 +166,9 @@ func (t *track) stall(d *departure) *inspect.Millis {
 	if e.cad.timer {
 		stall += e.cad.median
 	}
+	if stall > 10*time.Second { // what follows from it is rounded far more
+		stall = (stall + time.Second - 1).Truncate(time.Second)
+	}
 	return inspect.Ms(max(0, stall))
 }
 
