@@ -57,6 +57,11 @@ func tour() []step {
 			then: "no agent had to run: the log that the coordinator writes anyway is the flight recorder",
 		},
 		{
+			why:  "Is it the only group in trouble?",
+			args: []string{"why"},
+			then: "all groups, worst first, and whether they have something in common",
+		},
+		{
 			why:  "Why?",
 			args: []string{"why", stalls},
 			then: "the verdict with its evidence, what it cost, and the setting",

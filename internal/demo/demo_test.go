@@ -47,14 +47,14 @@ func TestTourTellsTheStoryInOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := r.commands(); got != "locate describe watch history why advise" {
+	if got := r.commands(); got != "locate describe watch history why why advise" {
 		t.Errorf("commands %q", got)
 	}
 	text := out.String()
 	if !strings.HasPrefix(text, FirstLine+"\n") || !strings.Contains(FirstLine, "simulated") {
 		t.Errorf("the first line does not say that the cluster is simulated: %q", text)
 	}
-	for _, want := range []string{"imitates Java", "1/6", "6/6", "$ kgdiag watch orders payments --for 10s -b 127.0.0.1:", "exit code 1: a finding of severity error", "kgdiag demo --serve"} {
+	for _, want := range []string{"imitates Java", "1/7", "7/7", "$ kgdiag watch orders payments --for 10s -b 127.0.0.1:", "exit code 1: a finding of severity error", "kgdiag demo --serve"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the text lacks %q", want)
 		}
@@ -79,7 +79,7 @@ func TestTourReportsCommandsThatFail(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "describe ended with exit code 3") || strings.Contains(err.Error(), "advise") {
 		t.Errorf("error %v", err)
 	}
-	if r.commands() != "locate describe watch history why advise" {
+	if r.commands() != "locate describe watch history why why advise" {
 		t.Errorf("the tour stopped: %s", r.commands())
 	}
 }
