@@ -2,6 +2,7 @@ package advise
 
 import (
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -310,13 +311,14 @@ func settle(c *inspect.Case, o Options, f *Finding, trials map[string]*trial) {
 	small, before := tr.small, tr.before
 	t := f.target
 	t.config = tr.target.config
-	set, del, ok := widen(&small, t, o, *f, before, f.Fix.Set, f.Fix.Delete)
+	own := f.Fix.Set
+	set, del, ok := widen(&small, t, o, f, before, f.Fix.Set, f.Fix.Delete)
 	if !ok {
 		set, del = map[string]string{}, []string{}
 	}
 	var alternatives []map[string]string
 	for _, a := range f.Fix.Alternatives {
-		if wide, _, ok := widen(&small, t, o, *f, before, a, nil); ok && !maps.Equal(wide, set) {
+		if wide, _, ok := widen(&small, t, o, f, before, a, nil); ok && !maps.Equal(wide, set) {
 			alternatives = append(alternatives, wide)
 		}
 	}
@@ -327,7 +329,7 @@ func settle(c *inspect.Case, o Options, f *Finding, trials map[string]*trial) {
 	if f.Fix.Alternatives == nil {
 		f.Fix.Alternatives = []map[string]string{}
 	}
-	f.Fix.Edits = editsOf(f)
+	f.Fix.Edits = editsOf(f, own)
 }
 
 // reduce keeps what a fix at the target can touch, so that trying it out is cheap.
@@ -357,7 +359,7 @@ func reduce(c *inspect.Case, t target) (inspect.Case, target) {
 }
 
 // widen applies a change, and while other rules object adds what they ask for.
-func widen(c *inspect.Case, t target, o Options, f Finding, before []Finding, set map[string]string, del []string) (map[string]string, []string, bool) {
+func widen(c *inspect.Case, t target, o Options, f *Finding, before []Finding, set map[string]string, del []string) (map[string]string, []string, bool) {
 	if len(set) == 0 && len(del) == 0 {
 		return nil, nil, false
 	}
@@ -368,7 +370,7 @@ func widen(c *inspect.Case, t target, o Options, f Finding, before []Finding, se
 	for range settleRounds {
 		after := apply(c, t, set, del)
 		fs := run(&after, o).Findings
-		again := objections(f, t, before, fs)
+		again := objections(*f, t, before, fs)
 		if len(again) == 0 {
 			return set, del, true
 		}
@@ -380,6 +382,7 @@ func widen(c *inspect.Case, t target, o Options, f Finding, before []Finding, se
 			for k, v := range g.Fix.Set {
 				if set[k] != v {
 					set[k], grown = v, true
+					f.Fix.note(k, "else "+g.ID+" follows")
 				}
 			}
 		}
@@ -388,6 +391,16 @@ func widen(c *inspect.Case, t target, o Options, f Finding, before []Finding, se
 		}
 	}
 	return nil, nil, false
+}
+
+// note says how a value was worked out, unless the rule has said so.
+func (x *Fix) note(key, text string) {
+	if x.Notes == nil {
+		x.Notes = map[string]string{}
+	}
+	if x.Notes[key] == "" {
+		x.Notes[key] = text
+	}
 }
 
 // objections are the findings that speak against a change: the one that it was to
@@ -439,14 +452,26 @@ func sameTarget(a, b target) bool {
 }
 
 // editsOf says a fix in the spelling, the unit and the place of the reader's file.
-func editsOf(f *Finding) []Edit {
+func editsOf(f *Finding, own map[string]string) []Edit {
 	s := f.subject
 	if s == nil {
 		return nil
 	}
 	var out []Edit
 	add := func(alternative int, set map[string]string) {
-		for _, k := range sortedKeys(set) {
+		keys := sortedKeys(set)
+		slices.SortStableFunc(keys, func(a, b string) int { // the rule's own first
+			_, ownA := own[a]
+			_, ownB := own[b]
+			switch {
+			case ownA == ownB || alternative > 0:
+				return 0
+			case ownA:
+				return -1
+			}
+			return 1
+		})
+		for _, k := range keys {
 			e := Edit{Key: k, Spelled: s.spell(k), Value: s.write(k, set[k]), Alternative: alternative}
 			if v, ok := s.values[k]; ok && v.Where != nil {
 				e.Where = v.Where

@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"slices"
 	"sort"
 	"strings"
 
@@ -29,7 +30,7 @@ type trial struct {
 type Report struct {
 	Findings  []Finding   `json:"findings"`  // worst first; a symptom follows its cause
 	Checked   int         `json:"checked"`   // rules that were run on all that they apply to
-	Rules     int         `json:"rules"`     // rules that are not disabled
+	Rules     int         `json:"rules"`     // rules that are not disabled and have something to be about
 	Unchecked []Unchecked `json:"unchecked"` // ordered by id, then group
 }
 
@@ -67,6 +68,9 @@ func run(c *inspect.Case, o Options) Report {
 	subjects := subjectsOf(c)
 	rep := Report{Findings: []Finding{}, Unchecked: []Unchecked{}}
 	for _, rule := range o.rules {
+		if rule.Scope == PerFile && len(c.Configs) == 0 {
+			continue // nothing that it could be about
+		}
 		rep.Rules++
 		missing := runRule(rule, subjects, o, &rep)
 		if len(missing) == 0 {
@@ -97,10 +101,13 @@ func runRule(rule *Rule, subjects []*Subject, o Options, rep *Report) []Unchecke
 	tried := false
 	coveredByFile := map[string]bool{}
 	for _, s := range subjects {
-		if s.Scope != rule.Scope {
+		if !rule.concerns(s) {
 			continue
 		}
 		tried = true
+		if len(rule.Families) > 0 && s.Family != inspect.Unknown && !slices.Contains(rule.Families, s.Family) {
+			continue
+		}
 		if fact, why, missed := firstLack(rule, s); missed {
 			missing = append(missing, Unchecked{ID: rule.ID, Name: rule.Name, Group: s.Group, Subject: s.Name, Fact: fact, Reason: why.reason, Hint: why.hint})
 			continue
@@ -122,6 +129,14 @@ func runRule(rule *Rule, subjects []*Subject, o Options, rep *Report) []Unchecke
 		}
 	}
 	return mergeUnchecked(out)
+}
+
+// concerns reports whether a subject is of the kind that the rule judges.
+func (r *Rule) concerns(s *Subject) bool {
+	if r.Scope == PerFile {
+		return s.Scope == PerClient && s.Config != nil
+	}
+	return s.Scope == r.Scope
 }
 
 func firstLack(rule *Rule, s *Subject) (inspect.Fact, lack, bool) {

@@ -18,6 +18,9 @@ func (s *Subject) problems(kind string) []inspect.ConfigProblem {
 // problemFinding is a finding about one place of a file.
 func (s *Subject) problemFinding(sev Severity, p inspect.ConfigProblem) Finding {
 	where := p.Where
-	f := s.Finding(sev, p.Message, Value{Where: &where})
-	return f
+	message := p.Message
+	if message == "" {
+		message = p.Kind + ": " + p.Key
+	}
+	return s.Finding(sev, message, Value{Where: &where})
 }

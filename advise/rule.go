@@ -35,6 +35,7 @@ type Scope string
 // The scopes.
 const (
 	PerClient  Scope = "client"  // one consumer: of a file, or the members of a group that run with the same settings
+	PerFile    Scope = "file"    // the text of one configuration; says nothing of consumers without one
 	PerGroup   Scope = "group"   // one group with all that is known of its members
 	PerCluster Scope = "cluster" // the brokers and the offsets topic
 	PerLog     Scope = "log"     // what the logs say of one group, whether or not it was looked at otherwise
@@ -48,6 +49,9 @@ type Rule struct {
 	Severity Severity // the worst that it reports
 	Since    string   // the first version of kgdiag that has it
 	Scope    Scope
+	// Families are the client libraries that the rule is about; empty for all. It is
+	// not called for a consumer that is known to run on another.
+	Families []inspect.Family
 	// Needs are the facts without which the rule cannot tell; it is not called for
 	// a subject that lacks one.
 	Needs []inspect.Fact

@@ -8,6 +8,7 @@ import (
 
 var _ = register(Rule{
 	ID: "KGD113", Name: "no-background-heartbeat", Severity: Error, Since: "v0.1.0", Scope: PerClient,
+	Families:  []inspect.Family{inspect.KafkaJS, inspect.Java, inspect.StreamsLib, inspect.KafkaPython},
 	Needs:     []inspect.Fact{inspect.FactTimeouts, inspect.FactPollTime},
 	Uses:      []inspect.Fact{inspect.FactBrokerConfig},
 	SymptomOf: []string{"KGD108"},

@@ -8,7 +8,8 @@ import (
 
 var _ = register(Rule{
 	ID: "KGD115", Name: "fetch-wait-blocks-heartbeat", Severity: Error, Since: "v0.1.0", Scope: PerClient,
-	Needs: []inspect.Fact{inspect.FactClientConfig},
+	Families: []inspect.Family{inspect.Librdkafka},
+	Needs:    []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
 		Summary: "Heartbeats wait behind a fetch that may take longer than the session.",
 		Why: "librdkafka before 1.0 sends heartbeats over the connection that carries fetches, and a broker answers one request after the other. " +

@@ -8,6 +8,7 @@ import (
 
 var _ = register(Rule{
 	ID: "KGD118", Name: "streams-idle-above-poll", Severity: Error, Since: "v0.1.0", Scope: PerClient,
+	Families:  []inspect.Family{inspect.StreamsLib},
 	Needs:     []inspect.Fact{inspect.FactClientConfig},
 	SymptomOf: []string{"KGD108"},
 	Doc: Doc{

@@ -9,7 +9,8 @@ import (
 
 var _ = register(Rule{
 	ID: "KGD119", Name: "connect-rebalance-delay", Severity: Warning, Since: "v0.1.0", Scope: PerClient,
-	Needs: []inspect.Fact{inspect.FactClientConfig},
+	Families: []inspect.Family{inspect.Connect},
+	Needs:    []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
 		Summary: "The tasks of a lost Connect worker wait for scheduled.rebalance.max.delay.ms.",
 		Why: "Since Kafka 2.3 a Connect cluster keeps the tasks of a worker that is gone unassigned for this time, so that a restart does not move " +

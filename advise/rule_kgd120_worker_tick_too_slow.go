@@ -8,7 +8,8 @@ import (
 
 var _ = register(Rule{
 	ID: "KGD120", Name: "worker-tick-too-slow", Severity: Error, Since: "v0.1.0", Scope: PerClient,
-	Needs: []inspect.Fact{inspect.FactTimeouts, inspect.FactPollTime},
+	Families: []inspect.Family{inspect.Connect},
+	Needs:    []inspect.Fact{inspect.FactTimeouts, inspect.FactPollTime},
 	Doc: Doc{
 		Summary: "A Connect worker is busy for longer than rebalance.timeout.ms.",
 		Why: "The herder thread of a worker must come back to the group within rebalance.timeout.ms. A connector whose start or stop blocks " +

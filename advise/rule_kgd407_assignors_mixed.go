@@ -9,7 +9,8 @@ import (
 
 var _ = register(Rule{
 	ID: "KGD407", Name: "assignors-mixed", Severity: Error, Since: "v0.1.0", Scope: PerClient,
-	Needs: []inspect.Fact{inspect.FactClientConfig},
+	Families: []inspect.Family{inspect.Librdkafka},
+	Needs:    []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
 		Summary: "librdkafka refuses a list that mixes eager and cooperative assignors.",
 		Why: "All assignors of a librdkafka consumer must be of one kind; it has no way from eager to cooperative while the group runs. The Java client " +

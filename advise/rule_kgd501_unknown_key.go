@@ -7,7 +7,7 @@ import (
 )
 
 var _ = register(Rule{
-	ID: "KGD501", Name: "unknown-key", Severity: Warning, Since: "v0.1.0", Scope: PerClient,
+	ID: "KGD501", Name: "unknown-key", Severity: Warning, Since: "v0.1.0", Scope: PerFile,
 	Needs: []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
 		Summary: "A key is no setting of a Kafka consumer, and may be a misspelt one.",

@@ -3,7 +3,7 @@ package advise
 import "github.com/kgdiag/kgdiag/inspect"
 
 var _ = register(Rule{
-	ID: "KGD502", Name: "broker-key", Severity: Error, Since: "v0.1.0", Scope: PerClient,
+	ID: "KGD502", Name: "broker-key", Severity: Error, Since: "v0.1.0", Scope: PerFile,
 	Needs: []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
 		Summary: "A setting of the broker stands in a consumer's configuration.",

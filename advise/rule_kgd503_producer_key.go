@@ -3,7 +3,7 @@ package advise
 import "github.com/kgdiag/kgdiag/inspect"
 
 var _ = register(Rule{
-	ID: "KGD503", Name: "producer-key", Severity: Info, Since: "v0.1.0", Scope: PerClient,
+	ID: "KGD503", Name: "producer-key", Severity: Info, Since: "v0.1.0", Scope: PerFile,
 	Needs: []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
 		Summary: "A setting of a producer stands in a consumer's configuration.",

@@ -3,7 +3,7 @@ package advise
 import "github.com/kgdiag/kgdiag/inspect"
 
 var _ = register(Rule{
-	ID: "KGD504", Name: "duplicate-key", Severity: Warning, Since: "v0.1.0", Scope: PerClient,
+	ID: "KGD504", Name: "duplicate-key", Severity: Warning, Since: "v0.1.0", Scope: PerFile,
 	Needs: []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
 		Summary: "A key is set twice.",

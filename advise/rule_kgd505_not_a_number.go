@@ -3,7 +3,7 @@ package advise
 import "github.com/kgdiag/kgdiag/inspect"
 
 var _ = register(Rule{
-	ID: "KGD505", Name: "not-a-number", Severity: Error, Since: "v0.1.0", Scope: PerClient,
+	ID: "KGD505", Name: "not-a-number", Severity: Error, Since: "v0.1.0", Scope: PerFile,
 	Needs: []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
 		Summary: "The value of a number is none.",

@@ -22,7 +22,7 @@ var rdkafkaOnly = map[string]bool{
 }
 
 var _ = register(Rule{
-	ID: "KGD506", Name: "key-not-of-client", Severity: Error, Since: "v0.1.0", Scope: PerClient,
+	ID: "KGD506", Name: "key-not-of-client", Severity: Error, Since: "v0.1.0", Scope: PerFile,
 	Needs: []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
 		Summary: "A setting belongs to another client library, or to a later version of this one.",

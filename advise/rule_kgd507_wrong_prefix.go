@@ -3,7 +3,7 @@ package advise
 import "github.com/kgdiag/kgdiag/inspect"
 
 var _ = register(Rule{
-	ID: "KGD507", Name: "wrong-prefix", Severity: Error, Since: "v0.1.0", Scope: PerClient,
+	ID: "KGD507", Name: "wrong-prefix", Severity: Error, Since: "v0.1.0", Scope: PerFile,
 	Needs: []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
 		Summary: "A consumer's setting lacks the prefix under which this program reads it.",

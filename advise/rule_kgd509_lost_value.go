@@ -3,7 +3,7 @@ package advise
 import "github.com/kgdiag/kgdiag/inspect"
 
 var _ = register(Rule{
-	ID: "KGD509", Name: "lost-value", Severity: Warning, Since: "v0.1.0", Scope: PerClient,
+	ID: "KGD509", Name: "lost-value", Severity: Warning, Since: "v0.1.0", Scope: PerFile,
 	Needs: []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
 		Summary: "A value is written in a way in which it does not reach the consumer.",

@@ -8,9 +8,10 @@ import (
 
 var _ = register(Rule{
 	ID: "KGD601", Name: "librdkafka-poll-timer", Severity: Error, Since: "v0.1.0", Scope: PerClient,
-	Needs:   []inspect.Fact{inspect.FactClientConfig},
-	Uses:    []inspect.Fact{inspect.FactClientLog},
-	Unknown: versionUnknown(inspect.Librdkafka),
+	Families: []inspect.Family{inspect.Librdkafka},
+	Needs:    []inspect.Fact{inspect.FactClientConfig},
+	Uses:     []inspect.Fact{inspect.FactClientLog},
+	Unknown:  versionUnknown(inspect.Librdkafka),
 	Doc: Doc{
 		Summary: "This version of librdkafka measures the time between polls wrongly.",
 		Why: "librdkafka 1.0 does not count a poll that is still waiting for records, so that a consumer of an idle topic leaves the group although it polls; the overrun in the log is some " +

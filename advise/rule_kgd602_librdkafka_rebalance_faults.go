@@ -4,8 +4,9 @@ import "github.com/kgdiag/kgdiag/inspect"
 
 var _ = register(Rule{
 	ID: "KGD602", Name: "librdkafka-rebalance-faults", Severity: Warning, Since: "v0.1.0", Scope: PerClient,
-	Needs:   []inspect.Fact{inspect.FactClientConfig},
-	Unknown: versionUnknown(inspect.Librdkafka),
+	Families: []inspect.Family{inspect.Librdkafka},
+	Needs:    []inspect.Fact{inspect.FactClientConfig},
+	Unknown:  versionUnknown(inspect.Librdkafka),
 	Doc: Doc{
 		Summary: "This version of librdkafka has faults in its rebalances that later ones do not.",
 		Why: "Before 1.8.0 a rebalance that takes longer than the session lets the client think that its session has expired; before 2.0.0 a JoinGroup that meets a loading coordinator is not " +

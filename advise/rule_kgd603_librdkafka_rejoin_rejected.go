@@ -4,8 +4,9 @@ import "github.com/kgdiag/kgdiag/inspect"
 
 var _ = register(Rule{
 	ID: "KGD603", Name: "librdkafka-rejoin-rejected", Severity: Info, Since: "v0.1.0", Scope: PerClient,
-	Needs:   []inspect.Fact{inspect.FactClientConfig},
-	Unknown: versionUnknown(inspect.Librdkafka),
+	Families: []inspect.Family{inspect.Librdkafka},
+	Needs:    []inspect.Fact{inspect.FactClientConfig},
+	Unknown:  versionUnknown(inspect.Librdkafka),
 	Doc: Doc{
 		Summary: "After a missed poll interval this version of librdkafka cannot come back under the consumer protocol.",
 		Why: "Under group.protocol=consumer librdkafka before 2.15.0 rejoins with a request that the broker refuses with INVALID_REQUEST, which is fatal: one slow batch ends the " +

@@ -4,8 +4,9 @@ import "github.com/kgdiag/kgdiag/inspect"
 
 var _ = register(Rule{
 	ID: "KGD604", Name: "kafka-python-heartbeat-starved", Severity: Error, Since: "v0.1.0", Scope: PerClient,
-	Needs:   []inspect.Fact{inspect.FactClientConfig},
-	Unknown: versionUnknown(inspect.KafkaPython),
+	Families: []inspect.Family{inspect.KafkaPython},
+	Needs:    []inspect.Fact{inspect.FactClientConfig},
+	Unknown:  versionUnknown(inspect.KafkaPython),
 	Doc: Doc{
 		Summary: "This version of kafka-python holds its heartbeats up while it fetches.",
 		Why: "In kafka-python 1.4.1 to 1.4.6 the heartbeat thread waits for a lock and a connection that the fetcher holds, for a minute and more on an idle topic. The session " +

@@ -4,8 +4,9 @@ import "github.com/kgdiag/kgdiag/inspect"
 
 var _ = register(Rule{
 	ID: "KGD605", Name: "java-heartbeat-off", Severity: Info, Since: "v0.1.0", Scope: PerClient,
-	Needs:   []inspect.Fact{inspect.FactClientConfig},
-	Unknown: versionUnknown(inspect.Java, inspect.StreamsLib),
+	Families: []inspect.Family{inspect.Java, inspect.StreamsLib},
+	Needs:    []inspect.Fact{inspect.FactClientConfig},
+	Unknown:  versionUnknown(inspect.Java, inspect.StreamsLib),
 	Doc: Doc{
 		Summary: "This version of the Java client sends no heartbeats in parts of a rebalance.",
 		Why: "Before 2.6.1 and 2.7.0 the heartbeat thread was switched off between JoinGroup and SyncGroup. In a group with a slow leader, or a restore of state in Streams, " +

@@ -4,7 +4,8 @@ import "github.com/kgdiag/kgdiag/inspect"
 
 var _ = register(Rule{
 	ID: "KGD606", Name: "aiokafka-idle-member", Severity: Warning, Since: "v0.1.0", Scope: PerClient,
-	Needs: []inspect.Fact{inspect.FactMembers, inspect.FactAssignment},
+	Families: []inspect.Family{inspect.AIOKafka},
+	Needs:    []inspect.Fact{inspect.FactMembers, inspect.FactAssignment},
 	Doc: Doc{
 		Summary: "A member of aiokafka without partitions may never rejoin.",
 		Why: "aiokafka checks the time since the last poll against max_poll_interval_ms for members without partitions too, and then stops its heartbeats without rejoining. A reserve " +

@@ -7,7 +7,7 @@ import (
 )
 
 var _ = register(Rule{
-	ID: "KGD901", Name: "client-assumed", Severity: Info, Since: "v0.1.0", Scope: PerClient,
+	ID: "KGD901", Name: "client-assumed", Severity: Info, Since: "v0.1.0", Scope: PerFile,
 	Needs: []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
 		Summary: "The client library or its version is not known, and the newest known counts.",

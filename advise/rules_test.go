@@ -1,6 +1,7 @@
 package advise_test
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kgdiag/kgdiag/advise"
+	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/internal/rulefixture"
 )
 
@@ -123,4 +125,12 @@ func writeFinding(b *strings.Builder, f advise.Finding) {
 	if f.Fix.WouldHaveAvoided != nil {
 		fmt.Fprintf(b, "  would have avoided: %d\n", *f.Fix.WouldHaveAvoided)
 	}
+}
+
+func describeCase(c *inspect.Case) string {
+	b, err := json.Marshal(c)
+	if err != nil {
+		return err.Error()
+	}
+	return string(b)
 }

@@ -256,8 +256,28 @@ func notChecked(us []advise.Unchecked) string {
 // uncheckedBlock lists what was not checked, and why, for -v.
 func uncheckedBlock(us []advise.Unchecked) render.Block {
 	t := &render.Table{Columns: render.Cols("UNCHECKED", "NAME", "GROUP", "REASON")}
+	type key struct{ id, reason string }
+	groups := map[key]map[string]bool{}
 	for _, u := range us {
-		t.Rows = append(t.Rows, render.Row(u.ID, u.Name, u.Group, u.Reason))
+		k := key{u.ID, u.Reason}
+		if groups[k] == nil {
+			groups[k] = map[string]bool{}
+		}
+		if u.Group != "" {
+			groups[k][u.Group] = true
+		}
+	}
+	for _, u := range us {
+		k := key{u.ID, u.Reason}
+		if groups[k] == nil {
+			continue // shown with its first group
+		}
+		who := u.Group
+		if n := len(groups[k]); n > 1 {
+			who = plural(n, "group")
+		}
+		groups[k] = nil
+		t.Rows = append(t.Rows, render.Row(u.ID, u.Name, who, u.Reason))
 	}
 	return render.Block{NoTSV: true, Table: t}
 }

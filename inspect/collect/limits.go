@@ -36,6 +36,9 @@ func (r *run) enrich(ctx context.Context, want Want) {
 	if want.Limits || want.Brokers {
 		wg.Go(func() { r.readBrokers(ctx, want.Brokers) })
 	}
+	if want.Brokers && r.m.Offsets != nil {
+		wg.Go(func() { r.readOffsetsConfig(ctx) })
+	}
 	if want.Limits {
 		wg.Go(func() { groups = r.readGroupConfigs(ctx) })
 	}
@@ -97,6 +100,35 @@ func (r *run) readBrokers(ctx context.Context, all bool) {
 		})
 		wg.Wait()
 	})
+}
+
+// offsetsKeys are the settings of the offsets topic that its groups depend on.
+var offsetsKeys = []string{"cleanup.policy", "min.insync.replicas"}
+
+// readOffsetsConfig asks one broker after another for the configuration of the
+// offsets topic. Without an answer it stays unknown: the facts of the groups do not
+// depend on it.
+func (r *run) readOffsetsConfig(ctx context.Context) {
+	found, err := firstAnswer(ctx, r.brokers(r.m), func(ctx context.Context, b broker) (map[string]string, error) {
+		got, err := describeConfigs(ctx, b, kmsg.ConfigResourceTypeTopic, []string{OffsetsTopicName})
+		if err == nil {
+			err = got[OffsetsTopicName].err
+		}
+		return got[OffsetsTopicName].values, err
+	})
+	if err != nil {
+		return
+	}
+	topic := *r.m.Offsets // the Metadata may be shared
+	topic.Config = map[string]string{}
+	for _, k := range offsetsKeys {
+		if v, ok := found[k]; ok {
+			topic.Config[k] = v
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.kase.OffsetsTopic = &topic
 }
 
 // describeQuorum is the request key of DescribeQuorum (KIP-595).
