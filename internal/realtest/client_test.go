@@ -115,8 +115,6 @@ type event struct {
 	Message    string   `json:"message"`
 }
 
-func (e event) time() time.Time { return time.UnixMilli(e.TS) }
-
 // process is a running client.
 type process struct {
 	t     *testing.T

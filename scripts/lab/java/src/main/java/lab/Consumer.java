@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.regex.Pattern;
+import org.apache.kafka.clients.consumer.CommitFailedException;
 import org.apache.kafka.clients.consumer.ConsumerRebalanceListener;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
@@ -14,6 +15,7 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.consumer.SubscriptionPattern;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RebalanceInProgressException;
 import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
@@ -99,7 +101,7 @@ public final class Consumer {
                     process(consumer.poll(Duration.ofMillis(200)));
                 } catch (WakeupException e) {
                     // The loop's condition says whether to go on.
-                } catch (org.apache.kafka.clients.consumer.CommitFailedException e) {
+                } catch (CommitFailedException | RebalanceInProgressException e) {
                     Events.say("commit-failed", "message", e.getMessage());
                 }
             }
