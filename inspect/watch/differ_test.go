@@ -412,3 +412,44 @@ func TestEventIDsAscend(t *testing.T) {
 		}
 	}
 }
+
+// FuzzDiffer feeds any order of records and polls: events are numbered in order, no
+// generation is told twice in a row, and nothing panics.
+func FuzzDiffer(f *testing.F) {
+	f.Add([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, true)
+	f.Add([]byte{1, 1, 9, 9, 2, 2, 40, 41, 42, 80, 81, 120, 200, 255}, false)
+	f.Fuzz(func(t *testing.T, steps []byte, log bool) {
+		s := newStory(log)
+		if len(steps) > 300 {
+			steps = steps[:300]
+		}
+		generation, names := int32(0), []string{"a", "b#1", "b#2", "c=i", "c=i#2"}
+		for i, b := range steps {
+			sec := float64(i)
+			members := names[:int(b>>3)%(len(names)+1)]
+			switch b % 8 {
+			case 0, 1:
+				generation++
+				s.gen(sec, generation, members...)
+			case 2:
+				s.gen(sec, generation, members...)
+			case 3:
+				s.record(sec, inspect.Record{Type: inspect.RecordType(b % 24), Member: "m", Tombstone: b > 100})
+			case 4:
+				s.record(sec, inspect.Record{Type: inspect.RecConsumerMember, Member: names[int(b)%len(names)], MemberOf: member848("x")})
+				s.record(sec, inspect.Record{Type: inspect.RecConsumerGroupMetadata, Epoch: &inspect.GroupEpoch{Epoch: int32(b)}})
+			case 5:
+				s.poll(sec, []string{"Stable", "PreparingRebalance", "Dead", "Empty"}[b%4], members...)
+			case 6:
+				s.failed(sec, "gone")
+			case 7:
+				s.keep(s.d.Tick(at(sec)))
+			}
+		}
+		for i, e := range s.events {
+			if e.ID != fmt.Sprint(i+1) || e.Group != "g" || e.Time.IsZero() {
+				t.Fatalf("event %d: %+v", i, e)
+			}
+		}
+	})
+}

@@ -34,8 +34,8 @@ func (w *Watcher) feed(ctx context.Context, in chan<- input) (wait func()) {
 		next := maps.Clone(w.next)
 		wg.Go(func() { w.tail(ctx, next, in) })
 		if w.cfg.Since > 0 && len(w.ends) > 0 {
-			ends := maps.Clone(w.ends)
-			wg.Go(func() { w.readPrefix(ctx, ends, in) })
+			ends, groups := maps.Clone(w.ends), maps.Clone(w.groups)
+			wg.Go(func() { w.readPrefix(ctx, ends, groups, in) })
 		}
 	}
 	return wg.Wait

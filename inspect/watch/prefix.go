@@ -20,7 +20,7 @@ type prefix struct {
 
 // readPrefix reads the log from Since ago up to where the tail began. It runs beside
 // the watch, which does not wait for it.
-func (w *Watcher) readPrefix(ctx context.Context, ends map[int32]int64, in chan<- input) {
+func (w *Watcher) readPrefix(ctx context.Context, ends map[int32]int64, groups map[string]bool, in chan<- input) {
 	p := &prefix{records: map[string][]inspect.Record{}, from: inspect.At(w.cfg.Now().Add(-w.cfg.Since))}
 	req := offsetlog.Request{Filter: w.filter(), From: offsetlog.AtTime(p.from.Time), ToOffsets: ends}
 	for partition := range ends {
@@ -32,7 +32,7 @@ func (w *Watcher) readPrefix(ctx context.Context, ends map[int32]int64, in chan<
 	req.Commits = w.named
 	var thin timeline.Thinner
 	p.logs, p.err = w.cfg.Scanner.Scan(ctx, req, func(r inspect.Record) error {
-		if w.mine(r.Group) {
+		if groups[r.Group] {
 			thin.Add(r)
 		}
 		return nil

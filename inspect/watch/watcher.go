@@ -443,12 +443,18 @@ func (w *Watcher) takePolls(i input, now time.Time) []Event {
 	return merge(events)
 }
 
-// mine reports whether a record's group is watched.
+// mine reports whether a record's group is watched: a record does not tell the state
+// of a group or, sometimes, its type, so where these choose, only listed groups are.
 func (w *Watcher) mine(id string) bool {
-	if w.named {
+	if w.named || w.narrowed() {
 		return w.groups[id]
 	}
 	return w.cfg.Selection.Match == nil || w.cfg.Selection.Match.MatchString(id)
+}
+
+// narrowed reports whether state or type choose the groups.
+func (w *Watcher) narrowed() bool {
+	return len(w.cfg.Selection.States)+len(w.cfg.Selection.Types) > 0
 }
 
 // warm puts a group to the quick pace.
