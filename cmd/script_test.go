@@ -50,7 +50,7 @@ const scriptTime = 30 * time.Second
 //	await stable GROUP N, await empty GROUP, await committed GROUP TOPIC PARTITION OFFSET
 //	await output FILE PATTERN         until a background program has written so
 //	produce TOPIC PARTITION N, feed TOPIC PARTITIONS D
-//	align GROUP                       leader and coordinator agree for a group without members
+//	align GROUP, misplace GROUP       leader and coordinator agree for a group without members, or do not
 //	deny offsets|GROUP, broker stop|start|silence ID, move GROUP, delete GROUP
 //	topic absent|present NAME
 //	exits CODE PROGRAM ARGS…          run a program and hold it to its exit code
@@ -72,7 +72,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"cluster": cmdCluster, "join": cmdJoin, "member": cmdMember, "await": cmdAwait,
-			"produce": cmdProduce, "feed": cmdFeed, "align": cmdAlign, "deny": cmdDeny, "broker": cmdBroker, "move": cmdMove, "delete": cmdDelete, "topic": cmdTopic,
+			"produce": cmdProduce, "feed": cmdFeed, "align": cmdAlign, "misplace": cmdMisplace, "deny": cmdDeny, "broker": cmdBroker, "move": cmdMove, "delete": cmdDelete, "topic": cmdTopic,
 			"exits": cmdExits, "interrupted": cmdInterrupted, "screen": cmdScreen,
 		},
 	})
@@ -293,6 +293,11 @@ func cmdFeed(ts *testscript.TestScript, neg bool, args []string) {
 func cmdAlign(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, neg, args, 1, "align GROUP…")
 	ts.Check(clusterOf(ts).Align(args...))
+}
+
+func cmdMisplace(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, args, 1, "misplace GROUP")
+	ts.Check(clusterOf(ts).Misplace(args[0]))
 }
 
 func cmdDeny(ts *testscript.TestScript, neg bool, args []string) {

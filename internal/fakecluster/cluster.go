@@ -395,6 +395,24 @@ func (c *Cluster) align(group string) error {
 	return err
 }
 
+// Misplace moves the group's offsets partition to a broker that does not coordinate
+// it: leader and coordinator disagree, as while an election is under way, or where
+// partitions were added to __consumer_offsets without a restart of all brokers.
+func (c *Cluster) Misplace(group string) error {
+	if err := c.Align(group); err != nil {
+		return err
+	}
+	p, err := locate.Partition(group, c.opts.offsetsPartitions)
+	if err != nil {
+		return err
+	}
+	c.admin(func() {
+		other := (c.kf.CoordinatorFor(group) + 1) % int32(len(c.Addrs()))
+		err = c.kf.MoveTopicPartition(OffsetsTopic, p, other)
+	})
+	return err
+}
+
 // maxRehash bounds the tries of MoveCoordinator.
 const maxRehash = 1000
 
