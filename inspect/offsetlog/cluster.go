@@ -175,6 +175,23 @@ func (c *cluster) leader(p int32) (l leader, ok bool) {
 	return l, ok
 }
 
+// edges lists the start and the end of each partition, both at once.
+func (c *cluster) edges(ctx context.Context, partitions []int32) (starts, ends map[int32]int64, errs map[int32]error) {
+	var startErrs map[int32]error
+	var wg sync.WaitGroup
+	wg.Add(1)
+	go func() {
+		defer wg.Done()
+		starts, startErrs = c.offsets(ctx, partitions, -2)
+	}()
+	ends, errs = c.offsets(ctx, partitions, -1)
+	wg.Wait()
+	for p, err := range startErrs {
+		errs[p] = errors.Join(err, errs[p])
+	}
+	return starts, ends, errs
+}
+
 const (
 	// offsetsWithin is how long a leader may take to list offsets.
 	offsetsWithin = 5 * time.Second

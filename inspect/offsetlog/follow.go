@@ -292,10 +292,9 @@ func (f *follower) failed(ctx context.Context, p int32, err error) error {
 // outOfRange goes on at the edge of the log that the cursor has fallen off.
 func (f *follower) outOfRange(ctx context.Context, p int32, cur *cursor) error {
 	f.delay(cur)
-	starts, errs1 := f.c.offsets(ctx, []int32{p}, -2)
-	ends, errs2 := f.c.offsets(ctx, []int32{p}, -1)
+	starts, ends, errs := f.c.edges(ctx, []int32{p})
 	t := Trouble{Partition: p, Offset: cur.next, Err: kerr.OffsetOutOfRange}
-	if errs1[p] == nil && errs2[p] == nil {
+	if errs[p] == nil {
 		switch {
 		case cur.next < starts[p]:
 			t.Lost, cur.next = starts[p]-cur.next, starts[p]

@@ -46,8 +46,7 @@ func (s *Scanner) plan(ctx context.Context, c *cluster, req *Request) ([]*part, 
 		ids = c.partitions()
 	}
 	ids, missing := c.known(ids)
-	starts, startErrs := c.offsets(ctx, ids, -2)
-	ends, endErrs := c.offsets(ctx, ids, -1)
+	starts, ends, errs := c.edges(ctx, ids)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -57,7 +56,7 @@ func (s *Scanner) plan(ctx context.Context, c *cluster, req *Request) ([]*part, 
 	}
 	for _, id := range ids {
 		p := &part{id: id, start: starts[id], end: ends[id], perEntry: 128, weight: 256}
-		p.err = errors.Join(startErrs[id], endErrs[id])
+		p.err = errs[id]
 		p.low, p.high = p.start, p.end
 		parts = append(parts, p)
 	}

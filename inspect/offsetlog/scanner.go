@@ -179,12 +179,11 @@ func (s *Scanner) Edges(ctx context.Context, partitions []int32) (map[int32]Edge
 	if partitions == nil {
 		partitions = c.partitions()
 	}
-	starts, errs1 := c.offsets(ctx, partitions, -2)
-	ends, errs2 := c.offsets(ctx, partitions, -1)
+	starts, ends, errs := c.edges(ctx, partitions)
 	out := make(map[int32]Edges)
 	var failed []error
 	for _, p := range partitions {
-		if err := errors.Join(errs1[p], errs2[p]); err != nil {
+		if err := errs[p]; err != nil {
 			failed = append(failed, &PartitionError{p, err})
 			continue
 		}
