@@ -325,6 +325,9 @@ func settle(c *inspect.Case, o Options, f *Finding, trials map[string]*trial) {
 	if len(set) == 0 && len(del) == 0 && len(alternatives) > 0 {
 		set, alternatives = alternatives[0], alternatives[1:]
 	}
+	if del == nil {
+		del = []string{}
+	}
 	f.Fix.Set, f.Fix.Delete, f.Fix.Alternatives = set, del, alternatives
 	if f.Fix.Alternatives == nil {
 		f.Fix.Alternatives = []map[string]string{}
@@ -363,7 +366,10 @@ func widen(c *inspect.Case, t target, o Options, f *Finding, before []Finding, s
 	if len(set) == 0 && len(del) == 0 {
 		return nil, nil, false
 	}
-	set, del = maps.Clone(set), append([]string{}, del...)
+	set = maps.Clone(set)
+	if del != nil { // an alternative has no deletions: it must stay a set of values
+		del = append([]string{}, del...)
+	}
 	if set == nil {
 		set = map[string]string{}
 	}
@@ -383,6 +389,11 @@ func widen(c *inspect.Case, t target, o Options, f *Finding, before []Finding, s
 				if set[k] != v {
 					set[k], grown = v, true
 					f.Fix.note(k, "else "+g.ID+" follows")
+				}
+			}
+			for _, k := range g.Fix.Delete {
+				if _, wanted := set[k]; !wanted && del != nil && !slices.Contains(del, k) {
+					del, grown = append(del, k), true
 				}
 			}
 		}

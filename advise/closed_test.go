@@ -3,6 +3,7 @@ package advise_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 	"time"
@@ -117,9 +118,12 @@ func overlay(a, b *inspect.Case) *inspect.Case {
 
 // TestClosedOnRandomConfigurations does so for configurations that nobody thought of.
 func TestClosedOnRandomConfigurations(t *testing.T) {
-	n := 10000
+	n := 10000 / raceFactor
+	if os.Getenv("KGDIAG_TEST_FULL") != "" {
+		n = 10000
+	}
 	if testing.Short() {
-		n = 500
+		n = 500 / raceFactor
 	}
 	fired, followed := 0, 0
 	for seed := range n {
@@ -214,6 +218,72 @@ func randomCase(seed uint64) *inspect.Case {
 		bounds := [][2]string{{"6000", "1800000"}, {"6000", "30000"}, {"20000", "300000"}, {"1", "2147483647"}}[r.IntN(4)]
 		c.Brokers = []inspect.Broker{{BrokerRef: inspect.BrokerRef{ID: 1}, Config: map[string]string{
 			"group.min.session.timeout.ms": bounds[0], "group.max.session.timeout.ms": bounds[1]}}}
+	}
+	return c
+}
+
+// TestClosedOnRandomGroups does so for live groups: members of several libraries,
+// with and without a history of missed polls.
+func TestClosedOnRandomGroups(t *testing.T) {
+	n := 2000 / raceFactor
+	if testing.Short() {
+		n = 200 / raceFactor
+	}
+	followed := 0
+	for seed := range n {
+		c := randomGroup(uint64(seed))
+		k, complaint := closed(c)
+		followed += k
+		if complaint != "" {
+			t.Fatalf("seed %d: %s\n%s", seed, complaint, describeCase(c))
+		}
+	}
+	if followed < n/2 {
+		t.Errorf("only %d pieces of advice were followed over %d groups", followed, n)
+	}
+}
+
+func randomGroup(seed uint64) *inspect.Case {
+	r := rand.New(rand.NewPCG(seed, 2))
+	families := []inspect.Family{inspect.Java, inspect.Java, inspect.Librdkafka, inspect.Sarama, inspect.FranzGo, inspect.KafkaPython, inspect.Unknown}
+	sessions := []time.Duration{6 * time.Second, 8 * time.Second, 10 * time.Second, 45 * time.Second, 10 * time.Minute, 30 * time.Minute}
+	polls := []time.Duration{30 * time.Second, time.Minute, 5 * time.Minute, 10 * time.Minute, time.Hour, 1<<31*time.Millisecond - time.Millisecond}
+	g := inspect.Group{ID: "g", Type: inspect.Classic, ProtocolType: "consumer", State: "Stable", Assignor: "range",
+		Limits: inspect.Limits{SessionMin: inspect.Ms(6 * time.Second), SessionMax: inspect.Ms(30 * time.Minute), From: "broker 1 config"}}
+	if r.IntN(4) == 0 {
+		g.Type = inspect.Consumer
+	}
+	same := r.IntN(2) == 0
+	session, poll, family := sessions[r.IntN(len(sessions))], polls[r.IntN(len(polls))], families[r.IntN(len(families))]
+	for i := range 1 + r.IntN(4) {
+		if !same {
+			session, poll, family = sessions[r.IntN(len(sessions))], polls[r.IntN(len(polls))], families[r.IntN(len(families))]
+		}
+		m := inspect.Member{MemberID: fmt.Sprintf("m%d", i), ClientID: fmt.Sprintf("c%d", i), Host: "h", Client: inspect.ClientGuess{Family: family, Confidence: inspect.High},
+			Protocol: g.Type, Session: inspect.Ms(session), Rebalance: inspect.Ms(poll), Topics: []string{"t"}, Assignment: []inspect.TopicPartitions{{Topic: "t", Partitions: []int32{int32(i)}}}}
+		g.Members = append(g.Members, m)
+	}
+	c := &inspect.Case{Cluster: inspect.Cluster{Bootstrap: "b:9092", Brokers: 3}, Groups: []inspect.Group{g}, Topics: []inspect.Topic{{Name: "t", Partitions: 8}}}
+	if r.IntN(2) == 0 {
+		t := inspect.Timeline{Group: "g"}
+		for range r.IntN(4) {
+			m := g.Members[r.IntN(len(g.Members))]
+			stall := []time.Duration{40 * time.Second, 7*time.Minute + 48*time.Second, 2 * time.Hour}[r.IntN(3)]
+			t.Rebalances = append(t.Rebalances, inspect.Rebalance{Cause: inspect.PollIntervalExceeded, Confidence: inspect.High, Stall: inspect.Ms(stall),
+				Members: inspect.Change{Left: []inspect.Departure{{ClientID: m.ClientID, Host: m.Host, MemberID: m.MemberID, Client: m.Client, Cause: inspect.PollIntervalExceeded,
+					Confidence: inspect.High, Session: m.Session, Rebalance: m.Rebalance}}}})
+		}
+		c.Timelines = []inspect.Timeline{t}
+	}
+	if r.IntN(3) == 0 {
+		c.Declared.BatchTime = inspect.Ms([]time.Duration{20 * time.Second, 4 * time.Minute, 8 * time.Minute, 3 * time.Hour}[r.IntN(4)])
+	}
+	if r.IntN(4) == 0 {
+		c.Declared.GCPause = inspect.Ms([]time.Duration{2 * time.Second, 12 * time.Second, 50 * time.Second}[r.IntN(3)])
+	}
+	if r.IntN(4) == 0 {
+		c.Configs = []inspect.ClientConfig{{Where: inspect.Position{File: "c.properties"}, Dialect: "java", Family: inspect.Java, Version: "3.7.0", Group: "g", Settings: []inspect.Setting{}}}
+		clientconf.Override(&c.Configs[0], "session.timeout.ms", fmt.Sprint(sessions[r.IntN(len(sessions))].Milliseconds()))
 	}
 	return c
 }

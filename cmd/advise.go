@@ -56,7 +56,15 @@ func newAdviseCmd(a *app) *cobra.Command {
 		Short: "findings on configuration files, live groups, brokers and logs",
 		Long: `Findings on configuration files, live groups, brokers and logs, worst first, each
 with what to change and what that costs. A cluster is asked only if a group is
-named, or a cluster stands on the command line. -o sarif writes a SARIF 2.1.0 log.`,
+named, or a cluster stands on the command line. -o sarif writes a SARIF 2.1.0 log.
+
+A file .kgdiag.yaml in the working directory (--project) holds what a team agreed on:
+
+  rules:
+    disable: [KGD106]
+    severity: {KGD403: error}
+  groups:
+    orders: {batch-time: 8m}`,
 		Example: `  kgdiag advise -f consumer.properties --client java@3.7.0 --batch-time 8m
   kgdiag advise -b kafka-1:9092 orders -f orders.properties
   kgdiag advise --log app.log --gc-log gc.log`,

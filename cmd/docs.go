@@ -35,3 +35,20 @@ func AdviseText(c *inspect.Case, rule string) (string, error) {
 	err := render.Render(&b, "table", render.View{Blocks: findingBlocks(only, true)}, term.NewPainter(false))
 	return b.String(), err
 }
+
+// ExitCode is one row of the table of exit codes.
+type ExitCode struct {
+	Code    int
+	Meaning string
+}
+
+// ExitCodes is the table of exit codes, for the generated documentation.
+func ExitCodes() []ExitCode {
+	return []ExitCode{
+		{exitOK, "ran; `--fail-on` was not tripped"},
+		{exitTripped, "ran; `--fail-on` was tripped"},
+		{exitUsage, "usage, or an input file that cannot be read"},
+		{exitIncomplete, "could not complete: unreachable, unauthorised, timed out, cancelled; with `--strict`, something unchecked"},
+		{exitNotFound, "a named group, partition or broker does not exist; the others are still shown in full"},
+	}
+}

@@ -40,6 +40,23 @@ func TestConnecting(t *testing.T) {
 	compare(t, "connecting.md", text)
 }
 
+func TestREADME(t *testing.T) {
+	have, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := README(string(have))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compare(t, "../README.md", text)
+	for _, broken := range []string{"<!-- generated: exit codes -->\nno end", "<!-- generated: poems -->\n<!-- end generated -->"} {
+		if _, err := README(broken); err == nil {
+			t.Errorf("%q was taken", broken)
+		}
+	}
+}
+
 func compare(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("..", "..", "docs", name)
@@ -54,6 +71,6 @@ func compare(t *testing.T, name, got string) {
 		t.Fatal(err)
 	}
 	if d := cmp.Diff(string(want), got); d != "" {
-		t.Errorf("docs/%s is not what the program says: go generate ./...\n%s", name, d)
+		t.Errorf("%s is not what the program says: go generate ./...\n%s", name, d)
 	}
 }

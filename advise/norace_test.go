@@ -1,0 +1,5 @@
+//go:build !race
+
+package advise_test
+
+const raceFactor = 1
