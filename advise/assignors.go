@@ -41,18 +41,3 @@ func cooperative(assignor string) bool { return assignor == "cooperative-sticky"
 func eager(assignor string) bool {
 	return assignor == "range" || assignor == "roundrobin" || assignor == "sticky"
 }
-
-// javaAssignor is the class of an assignor, as the Java client wants it.
-func javaAssignor(name string) string {
-	switch name {
-	case "range":
-		return "org.apache.kafka.clients.consumer.RangeAssignor"
-	case "roundrobin":
-		return "org.apache.kafka.clients.consumer.RoundRobinAssignor"
-	case "sticky":
-		return "org.apache.kafka.clients.consumer.StickyAssignor"
-	case "cooperative-sticky":
-		return "org.apache.kafka.clients.consumer.CooperativeStickyAssignor"
-	}
-	return name
-}

@@ -421,7 +421,7 @@ func cmdInterrupted(ts *testscript.TestScript, neg bool, args []string) {
 	select {
 	case <-w.match:
 		ts.Check(p.Process.Signal(sig))
-		err = <-done
+		<-done // how it ended is its exit code, below
 	case err = <-done:
 		ts.Fatalf("%s ended before its output matched %q: %v\nstdout:\n%s\nstderr:\n%s", args[3], args[2], err, &stdout, &stderr)
 	}

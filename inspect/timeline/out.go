@@ -331,10 +331,8 @@ func (t *track) departureSpans(d *departure, open map[string]time.Time, add func
 	}
 	add(id, from, silent, "member")
 	add(id, silent, e.hi, "silent")
-	until := t.end
 	if d.ret != nil {
-		until = d.ret.step.at
-		add(id, e.hi, until, "out")
+		add(id, e.hi, d.ret.step.at, "out")
 	}
 }
 

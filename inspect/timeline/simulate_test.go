@@ -34,7 +34,6 @@ type sim struct {
 	members   int
 	server    bool
 	arrivals  [][]float64
-	recs      []inspect.Record
 	horizon   float64
 }
 

@@ -72,7 +72,6 @@ type groupState struct {
 	commits map[topicPartition]struct{}
 
 	// KIP-848
-	hash    int64
 	epoch   int32
 	target  int32
 	asked   map[string]*kmsg.ConsumerGroupHeartbeatRequest // last full heartbeat of each member

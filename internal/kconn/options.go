@@ -135,7 +135,6 @@ func (r *resolver) resolve() (Config, error) {
 type candidate struct {
 	name    string // for messages
 	servers string
-	use     func() // marks it as chosen
 }
 
 // chooseCluster reads every source in rank order and takes the first that names

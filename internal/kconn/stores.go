@@ -356,8 +356,8 @@ func pemKey(text []byte, password string) (crypto.PrivateKey, error) {
 			if password == "" {
 				return nil, errNoPassword
 			}
-			//nolint:staticcheck // weak, and still what people have; nothing is encrypted here
-			der, err := x509.DecryptPEMBlock(block, []byte(password))
+			//lint:ignore SA1019 weak, and still what people have; nothing is encrypted here
+			der, err := x509.DecryptPEMBlock(block, []byte(password)) //nolint:staticcheck // likewise
 			if err != nil {
 				return nil, errPassword
 			}

@@ -74,8 +74,8 @@ func stores(t *testing.T) *material {
 	put("both.pem", []byte(keyPEM+certPEM))
 	enc := must(pkcs8.MarshalPrivateKey(pair.PrivateKey, []byte("another"), nil))
 	put("enc.pem", append(pem.EncodeToMemory(&pem.Block{Type: "ENCRYPTED PRIVATE KEY", Bytes: enc}), certPEM...))
-	//nolint:staticcheck // the old form is what is tested
-	old, err := x509.EncryptPEMBlock(rand.Reader, "EC PRIVATE KEY", must(x509.MarshalPKCS8PrivateKey(pair.PrivateKey)), []byte("another"), x509.PEMCipherAES128)
+	//lint:ignore SA1019 the old form is what is tested
+	old, err := x509.EncryptPEMBlock(rand.Reader, "EC PRIVATE KEY", must(x509.MarshalPKCS8PrivateKey(pair.PrivateKey)), []byte("another"), x509.PEMCipherAES128) //nolint:staticcheck // likewise
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,13 +53,12 @@ type scenario struct {
 // scene is a scenario on its way.
 type scene struct {
 	*scenario
-	t      *testing.T
-	c      *cluster
-	topic  string
-	group  string
-	procs  []*process // the last one is the victim
-	others []string   // more topics
-	began  time.Time
+	t     *testing.T
+	c     *cluster
+	topic string
+	group string
+	procs []*process // the last one is the victim
+	began time.Time
 }
 
 func (s *scene) victim() *process { return s.procs[len(s.procs)-1] }
