@@ -593,3 +593,14 @@ func TestSoftwareVersion(t *testing.T) {
 		}
 	}
 }
+
+func TestIPv6Alone(t *testing.T) {
+	d := newDialer(Config{book: newBook(), timeout: time.Second})
+	kind, msg, hint := d.unreachable(t.Context(), "[2001:db8::1]:9092")
+	if kind != KindUnreachable || msg != "has IPv6 addresses alone (2001:db8::1), and no route from here leads to them" || !strings.Contains(hint, "proxy.url") {
+		t.Errorf("got %s %q, hint %q", kind, msg, hint)
+	}
+	if _, msg, _ := d.unreachable(t.Context(), "192.0.2.1:9092"); msg != "no route to host" {
+		t.Errorf("got %q", msg)
+	}
+}

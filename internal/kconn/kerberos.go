@@ -3,6 +3,7 @@ package kconn
 import (
 	"context"
 	"fmt"
+	"net"
 	"strings"
 
 	"github.com/jcmturner/gokrb5/v8/client"
@@ -30,23 +31,67 @@ func (r *resolver) kerberos(c *Config, entry jaas) error {
 		return err
 	}
 	c.User = krb.Credentials.UserName() + "@" + krb.Credentials.Realm()
+	user := c.User
 	mech := kerberos.Kerberos(func(context.Context) (kerberos.Auth, error) {
 		if err := krb.AffirmLogin(); err != nil {
-			return kerberos.Auth{}, &Error{Kind: KindCredentials, msg: "Kerberos login of " + c.User + " failed: " + kdcText(err),
-				hint: "kinit with the same principal tells more; clocks may differ by five minutes at most", err: err}
+			return kerberos.Auth{}, kerberosError("the Kerberos login of "+user+" failed", confPath, err)
 		}
 		return kerberos.Auth{Client: krb, Service: service, PersistAfterAuth: true}, nil
 	})
-	c.sasl = []sasl.Mechanism{mech}
+	c.sasl = []sasl.Mechanism{gssapi{Mechanism: mech, service: service, conf: confPath}}
 	return nil
 }
 
-func kdcText(err error) string {
-	text := strings.ReplaceAll(err.Error(), "\n", " ")
-	if i := strings.Index(text, "< "); i >= 0 { // gokrb5 chains its causes with " < "
-		text = text[i+2:]
+// gssapi names the broker as Java's client does, and explains the KDC's errors.
+type gssapi struct {
+	sasl.Mechanism
+	service, conf string
+}
+
+// Authenticate gets a ticket for the broker at host:port. Java asks for the ticket
+// under the host's name: an address that is advertised as numbers is looked up
+// backwards (InetAddress.getHostName).
+func (g gssapi) Authenticate(ctx context.Context, addr string) (sasl.Session, []byte, error) {
+	host, port, err := net.SplitHostPort(addr)
+	if err == nil && net.ParseIP(host) != nil {
+		if names, lookupErr := net.DefaultResolver.LookupAddr(ctx, host); lookupErr == nil && len(names) > 0 {
+			host = strings.TrimSuffix(names[0], ".")
+			addr = net.JoinHostPort(host, port)
+		}
 	}
-	return text
+	session, first, err := g.Mechanism.Authenticate(ctx, addr)
+	if err != nil && asError(err) == nil {
+		err = kerberosError("no Kerberos ticket for "+g.service+"/"+host, g.conf, err)
+	}
+	return session, first, err
+}
+
+// kerberosError reads the library's chain of causes, which it joins into one long
+// line, for the one that matters.
+func kerberosError(what, conf string, err error) *Error {
+	text := strings.ReplaceAll(err.Error(), "\n", " ")
+	e := &Error{Kind: KindCredentials, err: err}
+	has := func(s string) bool { return strings.Contains(text, s) }
+	switch {
+	case has("KDC_ERR_C_PRINCIPAL_UNKNOWN"):
+		e.msg, e.hint = what+": the KDC does not know the user", "principal=USER@REALM as klist -k KEYTAB shows it"
+	case has("KDC_ERR_S_PRINCIPAL_UNKNOWN"):
+		e.msg, e.hint = what+": the KDC does not know the service", "sasl.kerberos.service.name has to be that of the brokers (kafka), and their host names those of their principals"
+	case has("matching key not found in keytab"):
+		e.msg, e.hint = what+": the keytab has no key for it", "klist -k KEYTAB shows whose keys it has"
+	case has("KRB_AP_ERR_SKEW"), has("clock skew"):
+		e.msg, e.hint = what+": the clocks differ", "by five minutes at most may this machine's clock differ from the KDC's"
+	case has("KDC_ERR_PREAUTH_FAILED"), has("integrity verification failed"):
+		e.msg, e.hint = what+": the key is not the one that the KDC has", "a new keytab: the password was changed since this one was written"
+	case has("TKT_EXPIRED"), has("credentials have expired"), has("expired"):
+		e.msg, e.hint = what+": the ticket has expired", "kinit"
+	case has("communication error with KDC"), has("error resolving KDC"), has("no KDC"):
+		cause := text[strings.LastIndex(text, ": ")+2:]
+		e.Kind, e.msg, e.hint = KindUnreachable, what+": no KDC answers: "+cause, "kdc = HOST in "+conf+" for this realm"
+	default:
+		e.msg, e.hint = what+": "+text[strings.LastIndex(text, "< ")+1:], "kinit with the same principal tells more"
+	}
+	return e
 }
 
 func (r *resolver) kerberosClient(entry jaas, conf *krbconfig.Config) (*client.Client, error) {

@@ -61,6 +61,8 @@ func (d *dialer) refused(detail string) (Kind, string, string) {
 			hint += "; SCRAM-SHA-256 and SCRAM-SHA-512 passwords are set separately (kafka-configs --describe --entity-type users)"
 		}
 		return KindCredentials, msg, hint
+	case mechGSSAPI:
+		return KindCredentials, msg, "the broker's own principal has to be SERVICE/HOST with the host name that is dialled, and the clocks may differ by five minutes; its log says more"
 	}
 	return KindCredentials, msg, "the token is expired, or not for this cluster; the broker's log says which"
 }

@@ -340,7 +340,7 @@ func samePublicKey(key crypto.Signer, cert *x509.Certificate) bool {
 }
 
 // pemKey reads the first private key of a PEM text: PKCS8 plain or encrypted
-// (PBES2), PKCS1, SEC1, and the old form that openssl encrypts itself.
+// (PBES1 and PBES2), PKCS1, SEC1, and the old form that openssl encrypts itself.
 func pemKey(text []byte, password string) (crypto.PrivateKey, error) {
 	for rest := normalPEM(text); ; {
 		var block *pem.Block
@@ -372,6 +372,9 @@ var errNoPassword = errors.New("the key is encrypted and ssl.key.password is not
 func encryptedKey(der []byte, password string) (crypto.PrivateKey, error) {
 	if password == "" {
 		return nil, errNoPassword
+	}
+	if key, err := decryptPBES1(der, password); !errors.Is(err, errNotPBES1) {
+		return key, err
 	}
 	key, _, err := pkcs8.ParsePrivateKey(der, []byte(password))
 	switch {

@@ -154,15 +154,16 @@ func (c *cluster) apacheSays(t *testing.T, file, group, urls string) string {
 	return string(m[1]) + " " + string(m[2])
 }
 
-// librdkafkaSays lists groups with confluent-kafka and the same file.
+// librdkafkaSays describes the group with confluent-kafka and the same file.
 func librdkafkaSays(t *testing.T, file, group string) {
 	t.Helper()
 	const script = `import sys
 from confluent_kafka.admin import AdminClient
 conf = dict(l.strip().split("=", 1) for l in open(sys.argv[1]) if "=" in l)
-print([g.group_id for g in AdminClient(conf).list_consumer_groups(request_timeout=30).result().valid])`
-	out, err := exec.Command(python, "-c", script, file).CombinedOutput()
-	if err != nil || !bytes.Contains(out, []byte("'"+group+"'")) {
+g = AdminClient(conf).describe_consumer_groups([sys.argv[2]], request_timeout=30)[sys.argv[2]].result()
+print(g.group_id, g.state, [m.client_id for m in g.members])`
+	out, err := exec.Command(python, "-c", script, file, group).CombinedOutput()
+	if err != nil || !bytes.Contains(out, []byte("member-of-"+group)) {
 		t.Fatalf("confluent-kafka with %s: %v\n%s", file, err, out)
 	}
 }
@@ -210,6 +211,9 @@ func TestWaysIn(t *testing.T) {
 			}
 			if r := kgdiag(t, "describe", group, "--command-config", file).wants(t, 0); !strings.Contains(r.stdout, "member-of-"+group) {
 				t.Errorf("describe shows no member: %s", r)
+			}
+			if r := kgdiag(t, "watch", group, "--for", "1s", "--command-config", file).wants(t, 0); !strings.Contains(r.stdout, group) {
+				t.Errorf("watch shows nothing: %s", r)
 			}
 			if r := kgdiag(t, "check", "--command-config", file).wants(t, 0); strings.Contains(r.stdout, "FAIL") || r.stderr != "" {
 				t.Errorf("check: %s", r)
@@ -327,7 +331,7 @@ func TestCheckTellsTheTruth(t *testing.T) {
 				t.Errorf("check: %s", r)
 			}
 			for _, cmd := range doc.Commands {
-				args := map[string][]string{"locate": {"locate", group}, "describe": {"describe", group}, "history": {"history", group}, "advise": {"advise", group}}[cmd.Command]
+				args := map[string][]string{"locate": {"locate", group}, "describe": {"describe", group}, "history": {"history", group}, "why": {"why", group}, "advise": {"advise", group}}[cmd.Command]
 				if args == nil {
 					continue
 				}

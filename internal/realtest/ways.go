@@ -25,7 +25,7 @@ var Ways = []Way{
 	{"SSL with a client certificate", "JKS trust store and key store", "viewer-jks", BesideApache},
 	{"SSL with a client certificate", "JKS, `ssl.key.password` other than `ssl.keystore.password`", "viewer-jks-keypass", BesideApache},
 	{"SSL with a client certificate", "PKCS12 trust store (keytool) and key store (openssl)", "viewer-p12", BesideApache},
-	{"SSL with a client certificate", "PEM, the key encrypted (PBES2)", "viewer-pem-encrypted", BesideApache},
+	{"SSL with a client certificate", "PEM, the key encrypted (PBEWithSHA1AndDESede; PBES2 is read too, Kafka on Java 17 refuses it)", "viewer-pem-encrypted", BesideApache},
 	{"SSL with a client certificate", "PEM text within the properties file, the key encrypted", "viewer-pem-inline", BesideApache},
 	{"SASL_SSL, SCRAM-SHA-512", "`sasl.jaas.config` with ScramLoginModule", "viewer", BesideApache},
 	{"SASL_SSL, SCRAM-SHA-256", "`sasl.jaas.config` with ScramLoginModule", "viewer-scram256", BesideApache},
