@@ -31,6 +31,7 @@ type pastOptions struct {
 	sinceGiven bool // --since was given, here or by the environment
 	begin, end time.Time
 	ongoing    bool // --until was not given: the window ends now
+	broad      bool // many groups: look further back only for those that rebalanced
 	replay     *inspect.Overrides
 }
 
@@ -313,6 +314,9 @@ func (r *pastReader) open(records []inspect.Record, parts map[int32][]string) ma
 	c := &inspect.Case{Records: records, Groups: r.c.Groups, Window: r.c.Window}
 	for _, t := range timeline.Build(c, timeline.Options{}) {
 		known := 0
+		if r.o.broad && len(t.Rebalances) == 0 {
+			known++
+		}
 		for _, rb := range t.Rebalances {
 			if rb.PreviousGeneration != nil || rb.Members.Before > 0 || len(rb.Members.Joined) > 0 {
 				known++
@@ -324,7 +328,7 @@ func (r *pastReader) open(records []inspect.Record, parts map[int32][]string) ma
 	out := map[int32][]string{}
 	for p, ids := range parts {
 		for _, id := range ids {
-			if !settled[id] {
+			if done, seen := settled[id]; !done && (seen || !r.o.broad) {
 				out[p] = append(out[p], id)
 			}
 		}
@@ -433,6 +437,7 @@ func (a *app) collectPast(ctx context.Context, s *session, o *pastOptions, sel c
 			ids = append(ids, g.ID)
 		}
 	}
+	o.broad = sel.All && len(ids) > 20
 	logs := adviseOptions{app: a, logs: o.logs}
 	found, logErr := logs.readLogs(ctx)
 	if logErr != nil {

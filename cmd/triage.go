@@ -102,7 +102,7 @@ func (d *diagnosis) triageRow() []render.Span {
 
 // sharedCause is something that several groups have in common.
 type sharedCause struct {
-	Kind   string       `json:"kind"` // "broker", "host", "client", "moment"
+	Kind   string       `json:"kind"` // host, broker, client or moment
 	Name   string       `json:"name"`
 	From   inspect.Time `json:"from"`
 	To     inspect.Time `json:"to"`
@@ -153,6 +153,11 @@ func correlate(ds []diagnosis) []sharedCause {
 	brokers := clusters("broker", all, func(t mishap) string { return t.broker }, sharedWithin)
 	if len(byBroker) > 1 {
 		out = append(out, brokers...)
+	}
+	for _, s := range clusters("client", all, func(t mishap) string { return t.client }, sharedHost) {
+		if !coveredBy(s, out) {
+			out = append(out, s)
+		}
 	}
 	moments := clusters("moment", all, func(mishap) string { return "all" }, sharedWithin)
 	for _, m := range moments {
@@ -231,6 +236,8 @@ func sharedLines(shared []sharedCause, ds []diagnosis) []render.Line {
 			out = append(out, render.L("shared cause: members of %s on host %s went within %s: look at that machine", groups, s.Name, within))
 		case "broker":
 			out = append(out, render.L("shared cause: %s of broker %s within %s: the platform, not the applications", groups, s.Name, within))
+		case "client":
+			out = append(out, render.L("shared cause: client %s went from %s within %s: one application, in several groups", s.Name, groups, within))
 		default:
 			out = append(out, render.L("shared cause: %s of several brokers within %s: network, deploy or cluster", groups, within))
 		}

@@ -64,7 +64,7 @@ func (a *app) runWhy(ctx context.Context, o *whyOptions, args []string) error {
 	}
 	diagnoses := a.diagnose(c, ids, &o.past)
 	v := a.whyView(c, diagnoses, &o.past)
-	if triage && len(ids) != 1 {
+	if triage && (o.past.from == "" || len(ids) > 1) {
 		v = a.triageView(c, diagnoses, &o.past)
 	}
 	if shown := a.show(v); shown != nil {
