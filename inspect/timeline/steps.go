@@ -158,12 +158,39 @@ func (t *track) judgeSwap(s *step, r *replacement) {
 	if s.server {
 		return // a duplicate is refused under KIP-848 and writes nothing
 	}
-	if s.at.Sub(ticks[len(ticks)-1].at) < 2*c.most {
+	gap := s.at.Sub(ticks[len(ticks)-1].at)
+	switch {
+	case gap >= 2*c.most:
+	case gap < leastRestart && !c.timer || t.swappedAgain(s, r):
+		// No process starts that quickly, or the two put each other out in turn.
 		r.fenced, r.conf = true, inspect.Medium
-		if c.timer {
-			r.conf = inspect.Low
+	default:
+		r.conf = inspect.Low
+	}
+}
+
+// Bounds of telling a static restart from a duplicate.
+const (
+	// leastRestart is less than any process needs to stop and start again.
+	leastRestart = time.Second
+	// swapAgain is how soon a process that was put out by its twin comes back.
+	swapAgain = 2 * time.Minute
+)
+
+// swappedAgain reports whether the same instance id changed hands in another record
+// close by.
+func (t *track) swappedAgain(s *step, r *replacement) bool {
+	for _, o := range t.steps {
+		if o == s || o.at.Sub(s.at).Abs() > swapAgain {
+			continue
+		}
+		for _, p := range o.replaced {
+			if value(p.new.instance) == value(r.new.instance) {
+				return true
+			}
 		}
 	}
+	return false
 }
 
 // conclude is the cause of the step as a whole.

@@ -228,6 +228,8 @@ func (t *track) bySilence(d *departure, v *verdict) {
 	}
 	meaningless := e.waiting < 0 && !e.cad.repeats && e.gapLo > e.cad.most
 	switch {
+	case (meaningless || len(causes) == 0) && d.ruledOut(inspect.SessionExpired) && !d.m.static():
+		t.leftSoon(d, v)
 	case meaningless:
 		v.cause, v.conf = inspect.UnknownCause, inspect.Low
 		v.name(possible(d), "")
@@ -517,7 +519,7 @@ func (t *track) withoutCommits(d *departure, v *verdict) {
 // ended: it left by itself.
 func (t *track) leftSoon(d *departure, v *verdict) {
 	e := d.ev
-	v.cause = inspect.MemberLeft
+	v.cause, v.conf = inspect.MemberLeft, inspect.Low
 	v.say("it had taken part in a rebalance " + dur(round(e.hi.Sub(e.aliveAt))) + " before, so its session of " + dur(*e.session) + " cannot have ended: it left by itself")
 	if slices.Contains(possible(d), inspect.PollIntervalExceeded) && (e.rebalance == nil || e.hi.Sub(e.aliveAt) >= *e.rebalance/2) {
 		v.add(inspect.PollIntervalExceeded, "")
