@@ -14,17 +14,17 @@ import (
 // adviseDocument is the JSON of advise.
 type adviseDocument struct {
 	envelope
-	Findings  []advise.Finding   `json:"findings"`
-	Hidden    map[string]int     `json:"hidden"` // findings below --min-severity, by severity
-	Checked   int                `json:"checked"`
-	Rules     int                `json:"rules"`
-	Unchecked []advise.Unchecked `json:"unchecked"`
+	Findings  []advise.Finding `json:"findings"`
+	Hidden    map[string]int   `json:"hidden"` // findings below --min-severity, by severity
+	Checked   int              `json:"checked"`
+	Rules     int              `json:"rules"`
+	Unchecked []uncheckedEntry `json:"unchecked"`
 }
 
 // showAdvice shows a report on what was asked about.
 func (o *adviseOptions) showAdvice(c *inspect.Case, r advise.Report, asked []string) error {
 	doc := adviseDocument{envelope: o.envelopeOf("kgdiag.advise/v1", c), Findings: []advise.Finding{}, Hidden: map[string]int{},
-		Checked: r.Checked, Rules: r.Rules, Unchecked: r.Unchecked}
+		Checked: r.Checked, Rules: r.Rules, Unchecked: byReason(r.Unchecked)}
 	for _, f := range r.Findings {
 		if f.Severity.Rank() < o.floor.Rank() {
 			doc.Hidden[string(f.Severity)]++
@@ -43,9 +43,9 @@ func (o *adviseOptions) showAdvice(c *inspect.Case, r advise.Report, asked []str
 	if c.Cluster != (inspect.Cluster{}) {
 		v.Head = o.clusterLine(c.Cluster, "")
 	}
-	v.Blocks = append(v.Blocks, render.Block{NoTSV: true, Lines: summaryLines(doc, c, asked)})
+	v.Blocks = append(v.Blocks, render.Block{NoTSV: true, Lines: summaryLines(doc, r.Unchecked, c, asked)})
 	if o.flags.verbose && len(r.Unchecked) > 0 {
-		v.Blocks = append(v.Blocks, uncheckedBlock(r.Unchecked))
+		v.Blocks = append(v.Blocks, uncheckedBlock(doc.Unchecked))
 	}
 	v.Blocks = append(v.Blocks, findingTable(doc.Findings))
 	return o.show(v)
@@ -160,8 +160,8 @@ func fixLines(x *advise.Fix) []render.Line {
 }
 
 // summaryLines counts what was found, hidden and not checked.
-func summaryLines(doc adviseDocument, c *inspect.Case, asked []string) []render.Line {
-	not := notChecked(doc.Unchecked)
+func summaryLines(doc adviseDocument, unchecked []advise.Unchecked, c *inspect.Case, asked []string) []render.Line {
+	not := notChecked(unchecked)
 	var lines []render.Line
 	if len(doc.Findings) == 0 {
 		text := fmt.Sprintf("%d of %d rules checked, none fired", doc.Checked, doc.Rules)
@@ -253,30 +253,49 @@ func notChecked(us []advise.Unchecked) string {
 	return strings.Join(parts, "; ")
 }
 
-// uncheckedBlock lists what was not checked, and why, for -v.
-func uncheckedBlock(us []advise.Unchecked) render.Block {
-	t := &render.Table{Columns: render.Cols("UNCHECKED", "NAME", "GROUP", "REASON")}
+// uncheckedEntry is a rule that was not checked, for one reason.
+type uncheckedEntry struct {
+	advise.Unchecked
+	// Groups are named where the reason is the same for several; Group is then "".
+	Groups []string `json:"groups,omitempty"`
+}
+
+// byReason joins the entries of several groups that have one reason, so that two
+// thousand groups without a file do not make fifty thousand entries.
+func byReason(us []advise.Unchecked) []uncheckedEntry {
 	type key struct{ id, reason string }
-	groups := map[key]map[string]bool{}
+	at := map[key]int{}
+	out := []uncheckedEntry{}
 	for _, u := range us {
 		k := key{u.ID, u.Reason}
-		if groups[k] == nil {
-			groups[k] = map[string]bool{}
+		i, seen := at[k]
+		if !seen || u.Group == "" || out[i].Group == "" && len(out[i].Groups) == 0 {
+			at[k] = len(out)
+			out = append(out, uncheckedEntry{Unchecked: u})
+			continue
 		}
-		if u.Group != "" {
-			groups[k][u.Group] = true
+		e := &out[i]
+		if len(e.Groups) == 0 {
+			if e.Group == u.Group {
+				continue
+			}
+			e.Groups, e.Group, e.Subject = []string{e.Group}, "", ""
+		}
+		if e.Groups[len(e.Groups)-1] != u.Group {
+			e.Groups = append(e.Groups, u.Group)
 		}
 	}
+	return out
+}
+
+// uncheckedBlock lists what was not checked, and why, for -v.
+func uncheckedBlock(us []uncheckedEntry) render.Block {
+	t := &render.Table{Columns: render.Cols("UNCHECKED", "NAME", "GROUP", "REASON")}
 	for _, u := range us {
-		k := key{u.ID, u.Reason}
-		if groups[k] == nil {
-			continue // shown with its first group
-		}
 		who := u.Group
-		if n := len(groups[k]); n > 1 {
-			who = plural(n, "group")
+		if len(u.Groups) > 0 {
+			who = plural(len(u.Groups), "group")
 		}
-		groups[k] = nil
 		t.Rows = append(t.Rows, render.Row(u.ID, u.Name, who, u.Reason))
 	}
 	return render.Block{NoTSV: true, Table: t}
