@@ -174,9 +174,13 @@ func (l *Located) judge(ids []string, answers map[string][]Answer) {
 // weigh sets Coordinator and Agreement from the answers.
 func (loc *Location) weigh() {
 	slices.SortFunc(loc.Answers, func(a, b Answer) int { return int(a.Broker) - int(b.Broker) })
-	votes := map[int32]int{}
+	votes, named := map[int32]int{}, false
 	for _, a := range loc.Answers {
-		if a.Err == nil {
+		named = named || a.Err == nil && a.Broker >= 0
+	}
+	for _, a := range loc.Answers {
+		// Behind a bootstrap address is one of the others: it votes only for want of them.
+		if a.Err == nil && (a.Broker >= 0 || !named) {
 			votes[a.Coordinator]++
 		}
 	}

@@ -406,6 +406,8 @@ func TestWeigh(t *testing.T) {
 		{"majority against the hash", 1, []Answer{answer(1, 2), answer(2, 2), answer(3, 1)}, 2, Disagrees},
 		{"a tie goes to the computed leader", 3, []Answer{answer(1, 2), answer(2, 3)}, 3, Disagrees},
 		{"a tie without it goes to the lowest id", 1, []Answer{answer(1, 3), answer(2, 2)}, 2, Disagrees},
+		{"the bootstrap address has no second vote", 2, []Answer{answer(-1, 1), answer(1, 1), answer(2, 2)}, 2, Disagrees},
+		{"the bootstrap address alone", 1, []Answer{answer(-1, 1), failed}, 1, Agrees},
 		{"all say another", 1, []Answer{answer(1, 2), answer(2, 2)}, 2, Disagrees},
 	} {
 		loc := Location{Placement: locate.Placement{State: locate.PartitionState{Leader: c.leader}}, Answers: c.answers}
