@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"sort"
 	"strings"
 	"syscall"
@@ -109,8 +110,8 @@ func (o *adviseOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	c, asked, err := o.collect(ctx, groups)
-	if c == nil {
-		return err
+	if c == nil || err != nil && len(c.Groups) == 0 && len(c.Configs) == 0 && len(c.LogEvents) == 0 {
+		return err // nothing was there to advise on, and no word of "ok" may stand for it
 	}
 	report := advise.Evaluate(c, advise.Options{Disable: o.disable, Severities: o.project0.severities()})
 	if show := o.showAdvice(c, report, asked); show != nil {
@@ -214,6 +215,8 @@ func (o *adviseOptions) collect(ctx context.Context, groups []string) (*inspect.
 	if live != nil {
 		live.Configs, live.Declared = append(live.Configs, c.Configs...), c.Declared
 		c = live
+		missing := absentFrom(groupsIn(c), asked)
+		asked = slices.DeleteFunc(asked, func(g string) bool { return slices.Contains(missing, g) })
 	}
 	c.Configs = append(c.Configs, logs.configs...)
 	c.LogEvents = append(c.LogEvents, logs.events...)
