@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -76,14 +77,29 @@ func (c *cluster) client(opts ...kgo.Opt) *kgo.Client {
 	return cl
 }
 
-// topic makes a topic; three replicas where the cluster has so many brokers.
+// topic makes a topic, with three replicas where the cluster has so many brokers, and
+// waits until every broker has heard of it.
 func (c *cluster) topic(name string, partitions int32) {
 	c.t.Helper()
 	replicas := int16(min(3, len(strings.Split(c.bootstrap, ","))))
 	ctx, cancel := context.WithTimeout(c.t.Context(), 30*time.Second)
 	defer cancel()
-	if _, err := kadm.NewClient(c.client()).CreateTopic(ctx, partitions, replicas, nil, name); err != nil {
+	cl := c.client()
+	if _, err := kadm.NewClient(cl).CreateTopic(ctx, partitions, replicas, nil, name); err != nil {
 		c.t.Fatalf("topic %s: %v", name, err)
+	}
+	req := kmsg.NewPtrMetadataRequest()
+	asked := kmsg.NewMetadataRequestTopic()
+	asked.Topic = kmsg.StringPtr(name)
+	req.Topics = append(req.Topics, asked)
+	for _, b := range cl.DiscoveredBrokers() {
+		eventually(c.t, patience, "every broker knows "+name, func() error {
+			resp, err := req.RequestWith(ctx, b)
+			if err != nil {
+				return err
+			}
+			return kerr.ErrorForCode(resp.Topics[0].ErrorCode)
+		})
 	}
 }
 
