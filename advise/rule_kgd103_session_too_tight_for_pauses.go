@@ -10,7 +10,7 @@ import (
 var _ = register(Rule{
 	ID: "KGD103", Name: "session-too-tight-for-pauses", Severity: Error, Since: "v0.1.0", Scope: PerClient,
 	Needs:     []inspect.Fact{inspect.FactTimeouts, inspect.FactPause},
-	Uses:      []inspect.Fact{inspect.FactBrokerConfig, inspect.FactClientConfig},
+	Uses:      []inspect.Fact{inspect.FactBrokerConfig, inspect.FactClientConfig, inspect.FactGroupConfig},
 	SymptomOf: []string{"KGD102", "KGD101"},
 	Doc: Doc{
 		Summary: "The session timeout is shorter than three heartbeats plus the longest pause of the process.",
@@ -20,13 +20,44 @@ var _ = register(Rule{
 		Price: "a dead member is noticed later, and its partitions stand still that much longer",
 		Refs:  []string{"KIP-62", "KIP-735"},
 	},
-	Check: checkPauses,
+	Unknown: func(s *Subject) string {
+		if s.ServerSide() && (s.Live == nil || s.Live.Limits.Session == nil) {
+			return "under the consumer protocol the session timeout is the broker's, which was not read"
+		}
+		return ""
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		if s.ServerSide() {
+			checkServerPauses(s, report)
+			return
+		}
+		checkPauses(s, report)
+	},
 })
+
+// checkServerPauses compares a pause with the session timeout that the broker sets
+// for a group of the consumer protocol (KIP-848).
+func checkServerPauses(s *Subject, report func(Finding)) {
+	pause, why, _ := s.LongestPause()
+	session := s.Live.Limits.Session.Duration()
+	hb := inspect.Or(s.Live.Limits.Heartbeat, 5*time.Second)
+	need := hb + pause
+	if pause <= 0 || need < pause || session >= need {
+		return
+	}
+	sev, what := Warning, "leaves no room for a late heartbeat"
+	if pause >= session {
+		sev, what = Error, "puts the member out"
+	}
+	f := s.Finding(sev, fmt.Sprintf("consumer.session.timeout.ms of the group is %s: %s %s", span(session), why, what))
+	f.Fix = &Fix{Summary: "Raise consumer.session.timeout.ms of the group (kafka-configs --entity-type groups), within the broker's bounds, or shorten the pause."}
+	report(f)
+}
 
 func checkPauses(s *Subject, report func(Finding)) {
 	pause, why, _ := s.LongestPause()
 	session, ok := s.Sane(keySession)
-	if !ok || s.ServerSide() || pause <= 0 || session.Origin == "" {
+	if !ok || pause <= 0 || session.Origin == "" {
 		return
 	}
 	hb, okHB := s.Sane(keyHeartbeat)
