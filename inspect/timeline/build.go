@@ -94,13 +94,22 @@ func BuildGroup(in Input, opts Options) inspect.Timeline {
 	t := newTrack(in, opts)
 	t.walk()
 	t.leaves = map[string][]time.Time{}
-	for _, s := range t.steps {
+	for i, s := range t.steps {
+		s.index = i
 		for _, d := range s.left {
 			t.leaves[d.m.id] = append(t.leaves[d.m.id], s.at)
 		}
 	}
 	for _, s := range t.steps {
 		t.findReturns(s)
+	}
+	t.returns = map[arrival]*departure{}
+	for _, s := range t.steps {
+		for _, d := range s.left {
+			if d.ret != nil {
+				t.returns[arrival{d.ret.step, d.ret.m.id}] = d
+			}
+		}
 	}
 	for _, s := range t.steps {
 		t.judgeStep(s)
@@ -136,8 +145,18 @@ type track struct {
 	regex   map[string][]string
 	partsOf map[string]int32 // type 4: partitions by topic
 	seen    map[string]*member
+	returns map[arrival]*departure // who came back in which step
 	leaves  map[string][]time.Time // KIP-848: when a member id left, oldest first
 }
+
+// arrival is a member that joined in a step.
+type arrival struct {
+	step   *step
+	member string
+}
+
+// fewParts is how many partitions of a survivor are looked at for its pace.
+const fewParts = 8
 
 // tp is a topic partition.
 type tp struct {
@@ -224,6 +243,11 @@ type step struct {
 	converged     time.Time
 	lastConverged string
 	id            string
+	index         int // among the steps
+	// surviving is what each member that stays held when the step began, of at most
+	// fewParts partitions, with the record since which it held them; only where
+	// somebody left.
+	surviving map[string]map[tp]int
 
 	// the verdict
 	out inspect.Rebalance

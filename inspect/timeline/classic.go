@@ -287,6 +287,37 @@ func (t *track) diff(s *step, i int) {
 		s.joined = append(s.joined, sw.new)
 	}
 	pairSwaps(s)
+	if len(s.left) == 0 {
+		return
+	}
+	s.surviving = map[string]map[tp]int{}
+	for k, h := range t.owner {
+		if s.after[h.member] == nil || s.before[h.member] == nil {
+			continue
+		}
+		held := s.surviving[h.member]
+		if held == nil {
+			held = map[tp]int{}
+			s.surviving[h.member] = held
+		}
+		held[k] = h.from
+	}
+	for id, held := range s.surviving {
+		s.surviving[id] = someOf(held)
+	}
+}
+
+// someOf keeps the first fewParts partitions, so that the choice is always the same.
+func someOf(held map[tp]int) map[tp]int {
+	if len(held) <= fewParts {
+		return held
+	}
+	keys := slices.SortedFunc(maps.Keys(held), compareTP)
+	out := make(map[tp]int, fewParts)
+	for _, k := range keys[:fewParts] {
+		out[k] = held[k]
+	}
+	return out
 }
 
 // pairSwaps finds dynamic members that were replaced by the same client on the

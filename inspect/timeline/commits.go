@@ -62,6 +62,32 @@ type cadence struct {
 	stepTime   time.Duration // median time a record took, where each was committed
 }
 
+// mostTicks is how many commits of a partition are looked at: those before tell
+// nothing of the present pace.
+const mostTicks = 512
+
+// firstAfter is the index of the first commit behind a record.
+func firstAfter(list []commit, pos int) int {
+	i, _ := slices.BinarySearchFunc(list, pos, func(c commit, p int) int {
+		if c.pos <= p {
+			return -1
+		}
+		return 1
+	})
+	return i
+}
+
+// countOf is how many commits there are on some partitions, each since a record,
+// before a record.
+func (t *track) countOf(held map[tp]int, before int) int {
+	n := 0
+	for k, from := range held {
+		list := t.commits[k]
+		n += max(0, firstAfter(list, before-1)-firstAfter(list, from))
+	}
+	return n
+}
+
 // commitsOf are the commits on some partitions, each since a record, before a record.
 func (t *track) commitsOf(held map[tp]int, before int) []tick {
 	type one struct {
@@ -71,18 +97,19 @@ func (t *track) commitsOf(held map[tp]int, before int) []tick {
 	}
 	var all []one
 	for k, from := range held {
+		list := t.commits[k]
+		hi := firstAfter(list, before-1)
+		lo := max(firstAfter(list, from), hi-mostTicks)
 		prev := int64(-1)
-		for _, c := range t.commits[k] {
-			if c.pos >= before {
-				break
+		if lo > 0 && lo < hi {
+			prev = list[lo-1].offset
+		}
+		for _, c := range list[min(lo, hi):hi] {
+			step := int64(-1)
+			if prev >= 0 && !c.thin {
+				step = c.offset - prev
 			}
-			if c.pos > from {
-				step := int64(-1)
-				if prev >= 0 && !c.thin {
-					step = c.offset - prev
-				}
-				all = append(all, one{c, k, step})
-			}
+			all = append(all, one{c, k, step})
 			prev = c.offset
 		}
 	}
@@ -266,6 +293,9 @@ func (t *track) weigh(d *departure) *evidence {
 	}
 	ticks := t.commitsOf(d.held, end)
 	e.cad, e.n = pace(ticks), len(ticks)
+	if e.n >= mostTicks {
+		e.n = max(e.n, t.countOf(d.held, end))
+	}
 	for k := range d.held {
 		e.idle = append(e.idle, k)
 	}
@@ -425,7 +455,7 @@ func (t *track) pollGap(s *step) (most, sure time.Duration, how string) {
 		if s.before[m.id] == nil {
 			continue
 		}
-		held := t.heldBefore(s, m.id)
+		held := s.surviving[m.id]
 		ticks := t.commitsOf(held, s.first)
 		c := pace(ticks)
 		gap := c.longest
@@ -486,45 +516,11 @@ func (t *track) catchesUp(held map[tp]int, id string, s *step, c cadence) bool {
 		}
 	}
 	next := len(t.recs)
-	for _, o := range t.steps {
-		if o.first > s.pos {
-			next = o.first
-			break
-		}
+	if s.index+1 < len(t.steps) {
+		next = t.steps[s.index+1].first
 	}
 	iv := slices.Sorted(slices.Values(intervals(t.commitsOf(mine, next))))
 	return len(iv) >= recent && iv[len(iv)/10]*2 <= c.median
-}
-
-// heldBefore is what a member held when a step began.
-func (t *track) heldBefore(s *step, id string) map[tp]int {
-	out := map[tp]int{}
-	m := s.before[id]
-	if m == nil {
-		return out
-	}
-	for _, k := range m.assigned {
-		from := -1
-		for _, o := range t.steps {
-			if o.first >= s.first {
-				break
-			}
-			if !slices.Contains(assignedTo(o.after, id), k) {
-				from = o.pos
-			} else if was := o.before[id]; was == nil || !slices.Contains(was.assigned, k) {
-				from = o.pos
-			}
-		}
-		out[k] = from
-	}
-	return out
-}
-
-func assignedTo(members map[string]*member, id string) []tp {
-	if m := members[id]; m != nil {
-		return m.assigned
-	}
-	return nil
 }
 
 // backlog finds out whether records waited on the departed member's partitions
@@ -541,16 +537,15 @@ func (t *track) backlog(d *departure, e *evidence) {
 	for _, k := range e.idle {
 		list := t.commits[k]
 		before, after := int64(-1), int64(-1)
-		var firstAfter time.Time
-		for _, cm := range list {
-			switch {
-			case cm.pos < d.pos:
-				before = cm.offset
-			case firstAfter.IsZero():
-				firstAfter, after, seen = cm.at, cm.offset, true
-			case cm.at.Sub(firstAfter) <= max(time.Second, c.median):
-				after = cm.offset
+		next := firstAfter(list, d.pos-1)
+		if next > 0 {
+			before = list[next-1].offset
+		}
+		for _, cm := range list[next:] {
+			if cm.at.Sub(list[next].at) > max(time.Second, c.median) {
+				break
 			}
+			after, seen = cm.offset, true
 		}
 		if before >= 0 && after > before {
 			gained += after - before
@@ -586,8 +581,8 @@ func (t *track) workRateOf(d *departure, e *evidence) float64 {
 	sum := 0.0
 	for _, k := range e.idle {
 		var own []commit
-		for _, cm := range t.commits[k] {
-			if cm.pos > d.held[k] && cm.pos < d.pos && !cm.at.After(e.advanceAt) {
+		for _, cm := range t.ownCommits(d, k) {
+			if !cm.at.After(e.advanceAt) {
 				own = append(own, cm)
 			}
 		}
@@ -602,15 +597,22 @@ func (t *track) workRateOf(d *departure, e *evidence) float64 {
 	return sum
 }
 
+// ownCommits are the departed member's own commits on one partition, the last
+// mostTicks of them.
+func (t *track) ownCommits(d *departure, k tp) []commit {
+	list := t.commits[k]
+	hi := firstAfter(list, d.pos-1)
+	lo := max(firstAfter(list, d.held[k]), hi-mostTicks)
+	return list[min(lo, hi):hi]
+}
+
 // findStuck names partitions whose committed offset did not move while their
 // neighbours' did, or while it was committed again and again.
 func (t *track) findStuck(d *departure, e *evidence) {
 	for _, k := range e.idle {
 		var offsets []int64
-		for _, cm := range t.commits[k] {
-			if cm.pos > d.held[k] && cm.pos < d.pos {
-				offsets = append(offsets, cm.offset)
-			}
+		for _, cm := range t.ownCommits(d, k) {
+			offsets = append(offsets, cm.offset)
 		}
 		if len(offsets) >= 2 && offsets[0] == offsets[len(offsets)-1] && t.hasWork(k, e) {
 			e.stuck = append(e.stuck, k.topic+"-"+itoa(k.part)+" offset "+itoa64(offsets[0]))

@@ -91,18 +91,13 @@ func (t *track) change(s *step) inspect.Change {
 // join says who came, and since when it had been away.
 func (t *track) join(s *step, m *member) inspect.Join {
 	j := inspect.Join{ClientID: m.clientID, Host: m.host, MemberID: m.id, InstanceID: m.instance}
-	for _, o := range t.steps {
-		for _, d := range o.left {
-			if d.ret == nil || d.ret.step != s || d.ret.m.id != m.id {
-				continue
-			}
-			j.Back = o.id
-			from := d.ev.lastAt
-			if from.IsZero() {
-				from = d.ev.hi
-			}
-			j.BackAfter = inspect.Ms(max(0, s.at.Sub(from)))
+	if d := t.returns[arrival{s, m.id}]; d != nil {
+		j.Back = d.step.id
+		from := d.ev.lastAt
+		if from.IsZero() {
+			from = d.ev.hi
 		}
+		j.BackAfter = inspect.Ms(max(0, s.at.Sub(from)))
 	}
 	return j
 }
@@ -189,16 +184,15 @@ func (t *track) stopped(s *step, r *inspect.Rebalance) {
 	}
 	var latest, first time.Time
 	for _, list := range t.commits {
-		for i, c := range list {
-			if c.pos > s.pos {
-				if first.IsZero() || c.at.Before(first) {
-					first = c.at
-				}
-				if i > 0 && list[i-1].at.After(latest) && list[i-1].pos < s.first {
-					latest = list[i-1].at
-				}
-				break
-			}
+		i := firstAfter(list, s.pos)
+		if i == len(list) {
+			continue
+		}
+		if first.IsZero() || list[i].at.Before(first) {
+			first = list[i].at
+		}
+		if i > 0 && list[i-1].at.After(latest) && list[i-1].pos < s.first {
+			latest = list[i-1].at
 		}
 	}
 	from := s.stateTime
