@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,7 @@ var _ = command(80, newCheckCmd)
 type checkOptions struct {
 	*app
 	contexts bool
+	known    []*cobra.Command // what this build has: only of that is something said
 }
 
 func newCheckCmd(a *app) *cobra.Command {
@@ -31,7 +33,10 @@ and prints the kafka-acls commands for the rest. It changes nothing and reads on
   kgdiag check --context prod -o json
   kgdiag check --contexts                      which clusters are configured, here and for other tools`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return o.run(c.Context()) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			o.known = c.Root().Commands()
+			return o.run(c.Context())
+		},
 	}
 	c.Flags().BoolVar(&o.contexts, "contexts", false, "list the named clusters, without connecting")
 	return c
@@ -82,6 +87,13 @@ func check(ctx context.Context, conn kconn.Config) *checked {
 	return c
 }
 
+// commands judges the commands that this build has.
+func (o *checkOptions) commands(r *access.Report) []access.Command {
+	return slices.DeleteFunc(r.Commands(), func(c access.Command) bool {
+		return !slices.ContainsFunc(o.known, func(k *cobra.Command) bool { return k.Name() == c.Name })
+	})
+}
+
 // verdict is 0 where kgdiag can work here, and 3 where it could not connect, or no
 // broker or command is left; --strict takes everything that is missing for a failure.
 func (o *checkOptions) verdict(c *checked) error {
@@ -94,7 +106,7 @@ func (o *checkOptions) verdict(c *checked) error {
 			unreached++
 		}
 	}
-	for _, cmd := range c.access.Commands() {
+	for _, cmd := range o.commands(c.access) {
 		switch cmd.Works {
 		case access.Not:
 			partly++

@@ -124,7 +124,7 @@ func (o *checkOptions) checkView(c *checked) render.View {
 				cluster.Answered++
 			}
 		}
-		doc.Rights, doc.Commands, doc.Platform = r.Rights, r.Commands(), &r.Platform
+		doc.Rights, doc.Commands, doc.Platform = r.Rights, o.commands(r), &r.Platform
 		if grants := r.Grants(c.conn.Seeds()[0], c.conn.Principal(), c.conn.Protocol != "PLAINTEXT"); grants != nil {
 			doc.Grants = grants
 		}
