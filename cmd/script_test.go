@@ -43,7 +43,7 @@ const scriptTime = 30 * time.Second
 // TestScripts runs the transcripts of testdata/script. Beside testscript's own
 // commands they have:
 //
-//	cluster [-brokers N] [-partitions N] [-virgin] [-topic NAME:N]… [-session D] [-tls] [-user NAME:PASSWORD]…
+//	cluster [-brokers N] [-partitions N] [-virgin] [-topic NAME:N]… [-session D] [-tls] [-advertise kafka-%d.example] [-user NAME:PASSWORD]…
 //	                                  start a simulated cluster; $B is its first broker, $BROKERS all, ca.pem signs its certificate
 //	join NAME group=G topics=T,… [client=C] [host=H] [session=D] [rebalance=D] [heartbeat=D] [maxpoll=D] [instance=I] [assignor=A] [server] [regex]
 //	member kill|leave|freeze|thaw NAME, member stall NAME D
@@ -128,6 +128,9 @@ func cmdCluster(ts *testscript.TestScript, neg bool, args []string) {
 		case "-topic":
 			name, n, _ := strings.Cut(value(), ":")
 			opts = append(opts, fakecluster.Topic(name, int32(number(ts, n))))
+		case "-advertise":
+			host := value()
+			opts = append(opts, fakecluster.Advertise(func(id int32) (string, int32) { return fmt.Sprintf(host, id), 9092 }))
 		case "-tls":
 			opts = append(opts, fakecluster.TLS(serverTLS(ts)))
 		case "-user":
@@ -150,6 +153,9 @@ func cmdCluster(ts *testscript.TestScript, neg bool, args []string) {
 		c.Close()
 	})
 	ts.Setenv("B", c.Addrs()[0])
+	for i, a := range c.Addrs() {
+		ts.Setenv(fmt.Sprintf("B%d", i), a)
+	}
 	ts.Setenv("BROKERS", c.Bootstrap())
 }
 

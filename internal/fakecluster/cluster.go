@@ -32,6 +32,7 @@ type options struct {
 	topics            map[string]int32
 	clusterID         string
 	tls               *tls.Config
+	advertise         func(broker int32) (string, int32)
 	users             []user
 	config            map[string]string
 	extra             []kfake.Opt
@@ -67,6 +68,12 @@ func ClusterID(id string) Option { return func(o *options) { o.clusterID = id } 
 
 // TLS serves the TCP listeners with TLS.
 func TLS(c *tls.Config) Option { return func(o *options) { o.tls = c } }
+
+// Advertise sets the address by which brokers call themselves towards outsiders, as
+// advertised.listeners does. Members are not affected.
+func Advertise(address func(broker int32) (host string, port int32)) Option {
+	return func(o *options) { o.advertise = address }
+}
 
 // Superuser adds a SASL user (mechanism PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512) whom
 // no ACL binds. With any user, connections must authenticate.

@@ -80,6 +80,30 @@ func (c *Cluster) denied(cn *conn, resp kmsg.Response) kmsg.Response {
 	return resp
 }
 
+// advertised writes the brokers' advertised addresses into an answer that holds
+// addresses, and reports whether it does.
+func (c *Cluster) advertised(resp kmsg.Response) bool {
+	switch r := resp.(type) {
+	case *kmsg.MetadataResponse:
+		for i := range r.Brokers {
+			b := &r.Brokers[i]
+			b.Host, b.Port = c.opts.advertise(b.NodeID)
+		}
+	case *kmsg.FindCoordinatorResponse:
+		if r.NodeID >= 0 && r.Host != "" {
+			r.Host, r.Port = c.opts.advertise(r.NodeID)
+		}
+		for i := range r.Coordinators {
+			if k := &r.Coordinators[i]; k.ErrorCode == 0 {
+				k.Host, k.Port = c.opts.advertise(k.NodeID)
+			}
+		}
+	default:
+		return false
+	}
+	return true
+}
+
 // Silence makes a broker accept connections and requests and answer none, as one
 // behind a dropped route or in a long pause. undo lets the answers out.
 func (c *Cluster) Silence(broker int32) (undo func(), err error) {

@@ -31,7 +31,7 @@ func watched(k kmsg.Key) bool {
 	case kmsg.FindCoordinator, kmsg.JoinGroup, kmsg.SyncGroup, kmsg.LeaveGroup, kmsg.OffsetCommit,
 		kmsg.OffsetDelete, kmsg.DeleteGroups, kmsg.ConsumerGroupHeartbeat,
 		kmsg.DescribeGroups, kmsg.ConsumerGroupDescribe, kmsg.ListGroups, kmsg.OffsetFetch,
-		kmsg.SASLHandshake:
+		kmsg.SASLHandshake, kmsg.Metadata:
 		return true
 	}
 	return false
@@ -144,7 +144,11 @@ func (m *mirror) response(c *conn, r *request, resp kmsg.Response) kmsg.Response
 			return noSASL(resp.(*kmsg.SASLHandshakeResponse))
 		}
 	}
-	return m.c.denied(c, resp)
+	denied := m.c.denied(c, resp)
+	if !c.member && m.c.opts.advertise != nil && m.c.advertised(resp) {
+		return resp
+	}
+	return denied
 }
 
 // noSASL answers as a listener without SASL does (KafkaApis.handleSaslHandshakeRequest);
