@@ -41,7 +41,7 @@ func msec(n int64) *inspect.Millis { return inspect.Ms(time.Duration(n) * time.M
 var realCases = []realCase{
 	{id: "C01", client: "java@3.1.0", file: "c.properties", text: "group.id=g\nmax.poll.interval.ms=300000\n",
 		log:      "consumer poll timeout has expired. This means the time between subsequent calls to poll() was longer than the configured max.poll.interval.ms, which typically implies that the poll loop is spending too much time processing messages.\n",
-		declared: inspect.Declared{BatchTime: msec(303000)},
+		declared: inspect.Declared{BatchTime: msec(8000), BackOff: msec(295000)},
 		want:     []string{"KGD105"}, severity: advise.Error, bound: "max.poll.interval.ms>=378750"},
 	{id: "C02", client: "kafka-python@2.0.2", file: "c.yaml", text: "consumer:\n  group_id: g\n  max_poll_interval_ms: 3000\n  max_poll_records: 1\n  heartbeat_interval_ms: 3000\n",
 		log:      "WARNING:kafka.coordinator:Heartbeat poll expired, leaving group\n",

@@ -34,7 +34,7 @@ var presence = map[inspect.Fact]struct {
 	inspect.FactClientLog:    {func(s *Subject) bool { return len(s.Case.LogEvents) > 0 }, "no log was read (add --log FILE)", "add --log FILE"},
 	inspect.FactDeclared: {func(s *Subject) bool {
 		d := s.Case.Declared
-		return d.BatchTime != nil || d.RecordTime != nil || d.GCPause != nil || len(d.BatchTimes) > 0
+		return d.BatchTime != nil || d.RecordTime != nil || d.BackOff != nil || d.GCPause != nil || len(d.BatchTimes) > 0
 	}, "nothing was declared (--batch-time, --record-time, --gc-pause)", "add --batch-time"},
 }
 

@@ -65,6 +65,15 @@ func (s *Subject) pollFix(poll Value, need Need) *Fix {
 	} else {
 		x.Summary = "Process in another thread and pause the partitions meanwhile; no interval is long enough for " + span(need.D) + "."
 	}
+	if wait := inspect.Or(s.Case.Declared.BackOff, 0); wait > 0 && !need.Observed {
+		// Fewer records shorten the work, not the wait for the next try.
+		x.Summary = "Raise max.poll.interval.ms above the longest back-off and the work after it"
+		if room := poll.D/inspect.PollMarginNum*inspect.PollMarginDen - (need.D - wait); room > 0 {
+			x.Summary += fmt.Sprintf(", or shorten the back-off to %s", span(room.Truncate(time.Second)))
+		}
+		x.Summary += "."
+		return x
+	}
 	records, assumed := int64(assumedRecords), true
 	if n, v, ok := s.Int(keyRecords); ok {
 		records, assumed = n, v.Origin == inspect.OriginDefault

@@ -28,6 +28,9 @@ var _ = register(Rule{
 				}
 			}
 		}
+		if f, ok := assignorDisagreement(s); ok {
+			report(f)
+		}
 	},
 })
 
@@ -77,5 +80,30 @@ func disagreement(s *Subject, key string, live bool) (Finding, bool) {
 		f.Fix.Notes = notesFor(key, "the largest of those in use; lower it for all if that is too long")
 		f.Fix.Summary = "Give all members of the group the same timeouts."
 	}
+	return f, true
+}
+
+// assignorDisagreement compares the server assignors that KIP-848 members ask for: the
+// coordinator takes the one that most of them name, and the others' wish goes unheard.
+func assignorDisagreement(s *Subject) (Finding, bool) {
+	if s.Live == nil {
+		return Finding{}, false
+	}
+	who := map[string][]string{}
+	for _, m := range s.Live.Members {
+		if m.ServerAssignor != nil && *m.ServerAssignor != "" {
+			who[*m.ServerAssignor] = append(who[*m.ServerAssignor], m.ClientID)
+		}
+	}
+	if len(who) < 2 {
+		return Finding{}, false
+	}
+	var parts []string
+	for _, name := range sortedKeys(who) {
+		parts = append(parts, fmt.Sprintf("%s (%s)", name, list(who[name])))
+	}
+	f := s.Finding(Warning, "members disagree on group.remote.assignor: "+strings.Join(parts, ", "))
+	f.Evidence = append(f.Evidence, "the coordinator takes the one that most members name (KIP-848)")
+	f.Fix = &Fix{Summary: "Give all members of the group the same group.remote.assignor, or none."}
 	return f, true
 }

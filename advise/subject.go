@@ -280,7 +280,29 @@ func (s *Subject) PollNeed() (Need, bool) {
 	return need, known
 }
 
+// declaredNeed is the work as it was declared, with the longest back-off behind it: a
+// retry waits between two polls.
 func (s *Subject) declaredNeed() (Need, bool) {
+	need, known := s.declaredWork()
+	b := s.Case.Declared.BackOff
+	if b == nil || *b <= 0 {
+		return need, known
+	}
+	text := "a back-off of " + span(b.Duration()) + " (--back-off)"
+	if known && need.D > 0 {
+		text = need.Text + ", and " + text + " comes on top"
+	}
+	return Need{D: addSaturating(need.D, b.Duration()), Text: text}, true
+}
+
+func addSaturating(a, b time.Duration) time.Duration {
+	if sum := a + b; sum >= a {
+		return sum
+	}
+	return 1<<63 - 1
+}
+
+func (s *Subject) declaredWork() (Need, bool) {
 	d := s.Case.Declared
 	var need Need
 	known := false

@@ -32,7 +32,7 @@ type adviseOptions struct {
 	gcLogs  []string
 	from    string
 
-	batchTime, recordTime, gcPause string
+	batchTime, recordTime, backOff, gcPause string
 
 	since       string
 	minSeverity string
@@ -84,6 +84,7 @@ A file .kgdiag.yaml in the working directory (--project) holds what a team agree
 	f.StringArrayVar(&o.gcLogs, "gc-log", nil, "JVM garbage collection log `FILE` (repeatable)")
 	f.StringVar(&o.batchTime, "batch-time", "", "longest time between two polls, `8m`")
 	f.StringVar(&o.recordTime, "record-time", "", "time that one record takes, `200ms`")
+	f.StringVar(&o.backOff, "back-off", "", "longest wait between two tries of a failed batch, `30s`; it is spent between two polls")
 	f.StringVar(&o.gcPause, "gc-pause", "", "longest pause of the whole process, `12s`")
 	f.StringVar(&o.from, "from", "", "read a case `FILE` instead of a cluster")
 	f.StringVar(&o.since, "since", "1h", "history to look at: a duration, an RFC 3339 time, or HH:MM")
@@ -267,7 +268,7 @@ func (o *adviseOptions) familyOrJava() inspect.Family {
 }
 
 func (o *adviseOptions) declares() bool {
-	return o.batchTime != "" || o.recordTime != "" || o.gcPause != ""
+	return o.batchTime != "" || o.recordTime != "" || o.backOff != "" || o.gcPause != ""
 }
 
 // readInput reads a file that the user named, "-" for standard input, with the
@@ -310,7 +311,7 @@ func (o *adviseOptions) declared() (inspect.Declared, error) {
 	for _, f := range []struct {
 		flag, value string
 		to          **inspect.Millis
-	}{{"--batch-time", o.batchTime, &d.BatchTime}, {"--record-time", o.recordTime, &d.RecordTime}, {"--gc-pause", o.gcPause, &d.GCPause}} {
+	}{{"--batch-time", o.batchTime, &d.BatchTime}, {"--record-time", o.recordTime, &d.RecordTime}, {"--back-off", o.backOff, &d.BackOff}, {"--gc-pause", o.gcPause, &d.GCPause}} {
 		if f.value == "" {
 			continue
 		}

@@ -77,7 +77,7 @@ const (
 	FactHistory      Fact = "history"       // Fetch of __consumer_offsets
 	FactClientConfig Fact = "client_config" // configuration files
 	FactClientLog    Fact = "client_log"    // log files
-	FactDeclared     Fact = "declared"      // --batch-time, --record-time, --gc-pause
+	FactDeclared     Fact = "declared"      // --batch-time, --record-time, --back-off, --gc-pause
 	FactPollTime     Fact = "poll_time"     // longest time between two polls: declared, or seen in history or a log
 	FactPause        Fact = "pause"         // longest pause of the process: declared, or seen in a GC log
 )
@@ -93,6 +93,7 @@ type Source struct {
 type Declared struct {
 	BatchTime  *Millis `json:"batch_time_ms,omitempty"`  // longest time between two polls
 	RecordTime *Millis `json:"record_time_ms,omitempty"` // time per record
+	BackOff    *Millis `json:"back_off_ms,omitempty"`    // longest wait between two tries of a failed batch, spent between two polls
 	GCPause    *Millis `json:"gc_pause_ms,omitempty"`    // longest pause of the whole process
 	// BatchTimes are per group, from .kgdiag.yaml; they outrank BatchTime.
 	BatchTimes map[string]Millis `json:"batch_times_ms,omitempty"`

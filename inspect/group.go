@@ -75,12 +75,15 @@ type Member struct {
 	Epoch      *int32  `json:"member_epoch"`
 	Generation *int32  `json:"owned_generation"` // GenerationId in the subscription (v2+): the one before its last join
 
-	Topics     []string          `json:"subscribed_topics"` // null unknown
-	TopicRegex string            `json:"subscribed_regex,omitempty"`
-	Assignors  []string          `json:"assignors,omitempty"` // the list, where it can be known (files, logs); never live
-	Assignment []TopicPartitions `json:"assignment"`          // null unknown
-	Target     []TopicPartitions `json:"target,omitempty"`
-	Lag        *int64            `json:"lag"`
+	Topics     []string `json:"subscribed_topics"` // null unknown
+	TopicRegex string   `json:"subscribed_regex,omitempty"`
+	// ServerAssignor is the assignor that a KIP-848 member asks for (record type 5);
+	// null where it asks for none, or where the log was not read.
+	ServerAssignor *string           `json:"server_assignor,omitempty"`
+	Assignors      []string          `json:"assignors,omitempty"` // the list, where it can be known (files, logs); never live
+	Assignment     []TopicPartitions `json:"assignment"`          // null unknown
+	Target         []TopicPartitions `json:"target,omitempty"`
+	Lag            *int64            `json:"lag"`
 }
 
 // TopicPartitions are some partitions of one topic, ascending.

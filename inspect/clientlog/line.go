@@ -20,7 +20,7 @@ var words = [][]byte{
 	[]byte("in flight"), []byte("timed out"), []byte("stopped"), []byte("afepoint"), []byte("Full GC"), []byte("[GC"),
 	[]byte("ejoin"), []byte("fence"), []byte("disconnect"), []byte("Rebalance"), []byte("rebalance"), []byte("MAXPOLL"),
 	[]byte("supplied"), []byte("configuration property"), []byte("OutOfMemory"), []byte("brokers are down"), []byte("values:"),
-	[]byte("larger than available"), []byte("insync"), []byte("session"), []byte("SessionTimeout"), []byte("Connection to node"),
+	[]byte("larger than available"), []byte("insync"), []byte("session"), []byte("uthoriz"), []byte("AUTHORIZ"), []byte("SessionTimeout"), []byte("Connection to node"),
 }
 
 // starts holds the words by a hash of their first three bytes, so that a line is

@@ -191,6 +191,8 @@ var errorTexts = []struct{ text, name string }{
 	{"Invalid Session Timeout", "INVALID_SESSION_TIMEOUT"}, {"InvalidSessionTimeoutException", "INVALID_SESSION_TIMEOUT"},
 	{"REBALANCE_IN_PROGRESS", "REBALANCE_IN_PROGRESS"}, {"group is rebalancing, so a rejoin is needed", "REBALANCE_IN_PROGRESS"},
 	{"Group rebalance in progress", "REBALANCE_IN_PROGRESS"}, {"rebalance for the group is in progress", "REBALANCE_IN_PROGRESS"}, {"Rebalance In Progress", "REBALANCE_IN_PROGRESS"},
+	{"TOPIC_AUTHORIZATION_FAILED", "TOPIC_AUTHORIZATION_FAILED"}, {"Not authorized to access topics", "TOPIC_AUTHORIZATION_FAILED"},
+	{"Topic authorization failed", "TOPIC_AUTHORIZATION_FAILED"}, {"not authorized to access this topic", "TOPIC_AUTHORIZATION_FAILED"},
 	{"GROUP_AUTHORIZATION_FAILED", "GROUP_AUTHORIZATION_FAILED"}, {"Group authorization failed", "GROUP_AUTHORIZATION_FAILED"},
 	{"Not authorized to access group", "GROUP_AUTHORIZATION_FAILED"}, {"not authorized to access this group", "GROUP_AUTHORIZATION_FAILED"}, {"Group Authorization Failed", "GROUP_AUTHORIZATION_FAILED"},
 	{"GROUP_MAX_SIZE_REACHED", "GROUP_MAX_SIZE_REACHED"}, {"reached its max size", "GROUP_MAX_SIZE_REACHED"}, {"reached maximum size", "GROUP_MAX_SIZE_REACHED"},

@@ -232,7 +232,7 @@ func (d *draft) applyMember(rec *inspect.Record) {
 		if m.MemberID != rec.Member {
 			continue
 		}
-		m.Rebalance = rec.MemberOf.Rebalance
+		m.Rebalance, m.ServerAssignor = rec.MemberOf.Rebalance, rec.MemberOf.Assignor
 		if rec.MemberOf.Session != nil { // a classic client inside a consumer group
 			m.Session = rec.MemberOf.Session
 		}

@@ -5,7 +5,7 @@
 // It holds no expectations of its own and judges nothing.
 //
 // The comment of an archive is prose, but for lines "key: value" with one of the
-// keys client, set, batch-time, record-time, gc-pause and blank. Its files are
+// keys client, set, batch-time, record-time, back-off, gc-pause and blank. Its files are
 // configurations, read as the program reads them, case.json, a case as record
 // writes it (fields may be left out), and want.txt.
 package rulefixture

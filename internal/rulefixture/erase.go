@@ -31,7 +31,7 @@ func Erase(c *inspect.Case, fact inspect.Fact) {
 	case inspect.FactDeclared:
 		c.Declared = inspect.Declared{}
 	case inspect.FactPollTime:
-		c.Declared.BatchTime, c.Declared.RecordTime, c.Declared.BatchTimes = nil, nil, nil
+		c.Declared.BatchTime, c.Declared.RecordTime, c.Declared.BackOff, c.Declared.BatchTimes = nil, nil, nil, nil
 		c.Timelines, c.LogEvents = nil, nil
 	case inspect.FactPause:
 		c.Declared.GCPause, c.LogEvents = nil, nil

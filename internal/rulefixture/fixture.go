@@ -119,7 +119,7 @@ func parseDirectives(comment string) []directive {
 	for _, line := range strings.Split(comment, "\n") {
 		key, value, ok := strings.Cut(line, ": ")
 		switch key {
-		case "client", "set", "batch-time", "record-time", "gc-pause", "blank":
+		case "client", "set", "batch-time", "record-time", "back-off", "gc-pause", "blank":
 			if ok {
 				out = append(out, directive{key, strings.TrimSpace(value)})
 			}
@@ -136,7 +136,7 @@ func (f *Fixture) declare(directives []directive) error {
 			for i := range f.Case.Configs {
 				clientconf.Override(&f.Case.Configs[i], key, value)
 			}
-		case "batch-time", "record-time", "gc-pause":
+		case "batch-time", "record-time", "back-off", "gc-pause":
 			span, err := time.ParseDuration(d.value)
 			if err != nil {
 				return err
@@ -146,6 +146,8 @@ func (f *Fixture) declare(directives []directive) error {
 				f.Case.Declared.BatchTime = inspect.Ms(span)
 			case "record-time":
 				f.Case.Declared.RecordTime = inspect.Ms(span)
+			case "back-off":
+				f.Case.Declared.BackOff = inspect.Ms(span)
 			default:
 				f.Case.Declared.GCPause = inspect.Ms(span)
 			}
