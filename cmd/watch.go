@@ -363,6 +363,9 @@ func (o *watchOptions) verdict(r *watch.Result, reason endReason) error {
 	case o.stableD > 0 && reason == endFor && len(r.NeverCame) == 0:
 		o.warn("not stable within %s: %s", o.length, notYetText(r))
 		return tripped()
+	case len(r.Blind) > 0:
+		return incomplete(fmt.Errorf("group %s: nothing of it could be read, so nothing was watched", quotedList(r.Blind)),
+			"kgdiag check says what may be read, and the ACLs for the rest")
 	case len(r.NeverCame) > 0:
 		return notFound(fmt.Errorf("group %s: never came", quotedList(r.NeverCame)), "")
 	}

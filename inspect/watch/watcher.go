@@ -82,6 +82,7 @@ type Watcher struct {
 	hot     map[string]time.Time // groups at the quick pace, until when
 	groups  map[string]bool      // all that are watched
 	came    map[string]bool      // named groups that exist or existed
+	seen    map[string]bool      // groups of which a poll was answered
 	stable  map[string]time.Time // since when a group fulfils Until
 	next    map[int32]int64      // where the tail goes on
 	tallies map[string]*Tally
@@ -126,7 +127,7 @@ func New(cfg Config) *Watcher {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Watcher{cfg: cfg, hot: map[string]time.Time{}, groups: map[string]bool{}, came: map[string]bool{},
+	return &Watcher{cfg: cfg, hot: map[string]time.Time{}, groups: map[string]bool{}, came: map[string]bool{}, seen: map[string]bool{},
 		stable: map[string]time.Time{}, tallies: map[string]*Tally{}, books: map[string]*book{}, incidents: map[string]int{},
 		wantEnds: make(chan []inspect.TopicPartitions, 1),
 		named:    !cfg.Selection.All && len(cfg.Selection.Groups) > 0}
@@ -254,7 +255,9 @@ type Result struct {
 	Stable bool // Until holds
 	// NeverCame are named groups that did not exist at any time.
 	NeverCame []string
-	Tallies   map[string]Tally
+	// Blind are named groups of which neither the log nor a single poll told anything.
+	Blind   []string
+	Tallies map[string]Tally
 	// NotYet says of each group of Until what it lacks.
 	NotYet map[string]string
 }
@@ -436,6 +439,9 @@ func (w *Watcher) takePolls(i input, now time.Time) []Event {
 			w.came[o.Group] = true
 			w.tallies[o.Group].State, w.tallies[o.Group].Members = o.State, len(o.Members)
 		}
+		if o.Error == "" {
+			w.seen[o.Group] = true
+		}
 		w.gate(o)
 		w.books[o.Group].observe(*o)
 		events = append(events, got...)
@@ -556,6 +562,9 @@ func (w *Watcher) result(stable bool) *Result {
 	for _, id := range w.cfg.Selection.Groups {
 		if w.named && !w.came[id] {
 			r.NeverCame = append(r.NeverCame, id)
+		}
+		if w.named && !w.seen[id] && !w.info.Log {
+			r.Blind = append(r.Blind, id)
 		}
 	}
 	if u := w.cfg.Until; u != nil && !stable {
