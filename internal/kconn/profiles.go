@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/BurntSushi/toml"
+	"github.com/pelletier/go-toml/v2"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -293,10 +293,10 @@ func parseKcl(b []byte) ([]profile, error) {
 		kclProfile
 		Profiles map[string]kclProfile `toml:"profiles"`
 	}
-	if _, err := toml.Decode(string(b), &f); err != nil {
+	if err := toml.Unmarshal(b, &f); err != nil {
 		return nil, err
 	}
-	if _, err := toml.Decode(string(b), &f.kclProfile); err != nil {
+	if err := toml.Unmarshal(b, &f.kclProfile); err != nil {
 		return nil, err
 	}
 	var out []profile
