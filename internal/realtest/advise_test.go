@@ -64,10 +64,9 @@ func TestAdviseFindsTwoSubscriptionsInOneGroup(t *testing.T) {
 	one, two, group := name("one"), name("two"), name("mixed")
 	c.topic(one, 2)
 	c.topic(two, 2)
-	spec := client{Kind: kafkaPython, Group: group, Topics: one, ClientID: "first"}
+	spec := client{Kind: franzGo, Group: group, Topics: one, ClientID: "first", Assignor: "range"}
 	start(t, c.bootstrap, spec).assigned(2)
 	spec.Topics, spec.ClientID, spec.Kind = two, "second", librdkafka
-	spec.Assignor = "range" // kafka-python's first choice
 	start(t, c.bootstrap, spec).assigned(2)
 	m := finds(t, c, group, "KGD404", "KGD405")
 	if !strings.Contains(m, one) || !strings.Contains(m, two) {
@@ -85,7 +84,7 @@ func TestAdviseHasNothingAgainstDefaults(t *testing.T) {
 	for _, k := range []kind{javaClient, librdkafka, kafkaPython, aiokafka, franzGo} {
 		group := name("defaults-" + string(k))
 		groups = append(groups, group)
-		start(t, c.bootstrap, client{Kind: k, Group: group, Topics: topic, ClientID: "app"}).assigned(4)
+		startAssigned(t, c.bootstrap, client{Kind: k, Group: group, Topics: topic, ClientID: "app"}, 4)
 	}
 	var got advised
 	r := kgdiag(t, append([]string{"advise", "-b", c.bootstrap, "-o", "json"}, groups...)...).wants(t, 0)

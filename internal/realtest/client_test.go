@@ -236,6 +236,43 @@ func (p *process) assigned(n int) event {
 	return e
 }
 
+// startAssigned runs the client until it holds n partitions. A join of kafka-python
+// (3.0.12) that its own first metadata interrupts now and then never ends; it alone
+// gets a second try, as a supervisor would give it.
+func startAssigned(t *testing.T, bootstrap string, c client, n int) *process {
+	t.Helper()
+	p := start(t, bootstrap, c)
+	if c.Kind == kafkaPython && !p.within(40*time.Second, n) {
+		t.Logf("%s: the join does not end, a known fault of this library: once more", p.name)
+		p.signal(syscall.SIGKILL)
+		<-p.done
+		p = start(t, bootstrap, c)
+	}
+	p.assigned(n)
+	return p
+}
+
+// within reports whether the client holds n partitions before the limit.
+func (p *process) within(limit time.Duration, n int) bool {
+	over := time.After(limit)
+	for {
+		p.mu.Lock()
+		news := p.news
+		holds := slices.ContainsFunc(p.events, func(e event) bool { return e.Event == "assigned" && len(e.Partitions) == n })
+		p.mu.Unlock()
+		if holds {
+			return true
+		}
+		select {
+		case <-news:
+		case <-p.done:
+			return false
+		case <-over:
+			return false
+		}
+	}
+}
+
 // again waits for an assignment of n partitions after the given number of events.
 func (p *process) again(from, n int) event {
 	p.t.Helper()

@@ -128,6 +128,10 @@ func TestDescribeSaysWhatApachesToolSays(t *testing.T) {
 			if static != "" {
 				spec.InstanceID = fmt.Sprintf("%s-%d", static, i)
 			}
+			if count == 1 {
+				members = append(members, startAssigned(t, c.bootstrap, spec, 6))
+				continue
+			}
 			members = append(members, start(t, c.bootstrap, spec))
 		}
 		// All joined side by side: each group has come to rest once both hold three.
