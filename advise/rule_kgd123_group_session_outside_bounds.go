@@ -8,7 +8,14 @@ import (
 
 var _ = register(Rule{
 	ID: "KGD123", Name: "group-session-outside-bounds", Severity: Warning, Since: "v0.1.0", Scope: PerGroup,
-	Needs: []inspect.Fact{inspect.FactState, inspect.FactGroupConfig, inspect.FactBrokerConfig},
+	Needs: []inspect.Fact{inspect.FactState, inspect.FactBrokerConfig},
+	Uses:  []inspect.Fact{inspect.FactGroupConfig},
+	Unknown: func(s *Subject) string { // classic groups have no session of their own
+		if s.Live.Type != inspect.Classic && s.Live.Limits.Session == nil {
+			return "the group's configuration was not read (Kafka 4.0)"
+		}
+		return ""
+	},
 	Doc: Doc{
 		Summary: "The session timeout that a KIP-848 group was given lies outside the broker's bounds.",
 		Why: "consumer.session.timeout.ms of a group must lie between group.consumer.min.session.timeout.ms and group.consumer.max.session.timeout.ms. When the bounds are " +
