@@ -1,6 +1,7 @@
 package advise_test
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -167,6 +168,16 @@ var realCases = []realCase{
 	{id: "C67", client: "java@2.5.0", file: "c.properties", text: "group.id=g\n",
 		log:  "Member c-1 sending LeaveGroup request to coordinator k:9093 (id: 2147483646 rack: null) due to consumer poll timeout has expired. This means …\njava.lang.OutOfMemoryError: Java heap space\n",
 		want: []string{"KGD216"}, severity: advise.Error},
+	{id: "C25", live: brokersOf("2.3"), want: []string{"KGD607"}, severity: ""}, // 2.3.0 and 2.3.1 answer alike
+	// An error by the report; a coordinator's log alone does not tell it from a deploy of
+	// processes that share a client id.
+	{id: "C46", log: churn(2 * time.Second), want: []string{"KGD218"}, severity: advise.Warning},
+	{id: "C48", client: "java@1.1.1", file: "c.properties", text: "group.id=g\n",
+		log:  strings.Repeat("[Consumer clientId=c, groupId=g] Request joining group due to: subscription has changed from [a] at the beginning of the rebalance to [a, b]\n", 5),
+		want: []string{"KGD424"}, severity: advise.Warning},
+	{id: "C68", client: "java@2.4.0", file: "c.properties", text: "group.id=g\nmax.poll.interval.ms=700000\nsession.timeout.ms=10000\nheartbeat.interval.ms=3000\n",
+		log: churn(5 * time.Minute), want: []string{"KGD218"}, severity: advise.Warning},
+	{id: "C70", live: brokersOf("2.1"), want: []string{"KGD607"}, severity: ""},
 	{id: "C69", client: "kafka-python@1.4.6", file: "c.yaml", text: "consumer:\n  group_id: g\n  session_timeout_ms: 10000\n",
 		log:  "Heartbeat failed for group emsWorker because it is rebalancing\nHeartbeat session expired, marking coordinator dead\n",
 		want: []string{"KGD604"}, severity: advise.Error},
@@ -211,6 +222,27 @@ func moreMembers() *inspect.Case {
 	}
 }
 
+// brokersOf is a cluster whose brokers answer as one version alone does.
+func brokersOf(version string) *inspect.Case {
+	return &inspect.Case{Cluster: inspect.Cluster{Brokers: 1}, Brokers: []inspect.Broker{{BrokerRef: inspect.BrokerRef{ID: 1}, Version: version,
+		Config: map[string]string{"group.min.session.timeout.ms": "6000", "group.max.session.timeout.ms": "300000"}}}}
+}
+
+// churn is a coordinator's log in which members come and go, a step apart.
+func churn(step time.Duration) string {
+	var b strings.Builder
+	at := time.Date(2026, 11, 29, 14, 0, 0, 0, time.UTC)
+	for i := range 12 {
+		why := "removing member app-1 on LeaveGroup"
+		if i%2 == 1 {
+			why = "Adding new member app-1"
+		}
+		fmt.Fprintf(&b, "[%s] INFO [GroupCoordinator 1]: Preparing to rebalance group g in state Stable with old generation %d (__consumer_offsets-3) (reason: %s)\n",
+			at.Add(time.Duration(i)*step).Format("2006-01-02 15:04:05,000"), i, why)
+	}
+	return b.String()
+}
+
 // evaluate runs a case as the program would: configuration and log read, all joined.
 func (rc realCase) evaluate(t *testing.T) advise.Report {
 	t.Helper()
@@ -242,7 +274,7 @@ func (rc realCase) evaluate(t *testing.T) advise.Report {
 }
 
 func TestRealCases(t *testing.T) {
-	if len(realCases) < 45 {
+	if len(realCases) < 50 {
 		t.Fatalf("only %d cases", len(realCases))
 	}
 	for _, rc := range realCases {
