@@ -11,26 +11,24 @@ import (
 // logSubjects makes a subject for each group that the logs name. Lines that name none
 // belong to the one group that there is, else to a subject of their own.
 func logSubjects(c *inspect.Case) []*Subject {
-	named := map[string]bool{}
-	unnamed := false
+	byGroup := map[string][]inspect.LogEvent{}
 	for _, e := range c.LogEvents {
-		if e.Group != "" {
-			named[e.Group] = true
-		} else {
-			unnamed = true
+		byGroup[e.Group] = append(byGroup[e.Group], e)
+	}
+	if _, unnamed := byGroup[""]; unnamed && len(byGroup) == 2 {
+		for g := range byGroup { // the one group that there is
+			if g != "" {
+				byGroup = map[string][]inspect.LogEvent{g: c.LogEvents}
+			}
 		}
 	}
-	groups := sortedKeys(named)
-	if unnamed && len(groups) != 1 {
-		groups = append(groups, "")
-	}
-	out := make([]*Subject, 0, len(groups))
-	for _, g := range groups {
+	out := make([]*Subject, 0, len(byGroup))
+	for _, g := range sortedKeys(byGroup) {
 		name := "the logs"
 		if g != "" {
 			name = "the logs of " + g
 		}
-		out = append(out, &Subject{Scope: PerLog, Group: g, Name: name, Case: c, values: map[string]Value{},
+		out = append(out, &Subject{Scope: PerLog, Group: g, Name: name, Case: c, values: map[string]Value{}, logs: byGroup[g],
 			target: target{config: -1, group: g, log: true}})
 	}
 	return out
@@ -39,24 +37,13 @@ func logSubjects(c *inspect.Case) []*Subject {
 // Logged picks the log events of the subject's group for which want holds, ordered as
 // they were read.
 func (s *Subject) Logged(want func(inspect.LogEvent) bool) []inspect.LogEvent {
-	only := len(namedGroups(s.Case)) == 1
 	var out []inspect.LogEvent
-	for _, e := range s.Case.LogEvents {
-		if (e.Group == s.Group || e.Group == "" && only) && want(e) {
+	for _, e := range s.logs {
+		if want(e) {
 			out = append(out, e)
 		}
 	}
 	return out
-}
-
-func namedGroups(c *inspect.Case) map[string]bool {
-	named := map[string]bool{}
-	for _, e := range c.LogEvents {
-		if e.Group != "" {
-			named[e.Group] = true
-		}
-	}
-	return named
 }
 
 // logged starts a finding about log lines: how often, where first, and the line

@@ -61,6 +61,7 @@ type Subject struct {
 	Clients  []*Subject            // of a group: its consumers
 
 	values map[string]Value
+	logs   []inspect.LogEvent // of a log subject: what the logs say of its group
 	target target
 }
 

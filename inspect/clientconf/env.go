@@ -16,7 +16,8 @@ var (
 	_ = register(dialect{name: "compose", sniff: sniffCompose, read: readCompose})
 	_ = register(dialect{name: "kubernetes", sniff: sniffManifests, read: readManifests})
 
-	envLine = regexp.MustCompile(`^(?:export\s+)?([A-Za-z_][A-Za-z0-9_.]*)=(.*)$`)
+	composeHead = regexp.MustCompile(`(?m)^services:`)
+	envLine     = regexp.MustCompile(`^(?:export\s+)?([A-Za-z_][A-Za-z0-9_.]*)=(.*)$`)
 )
 
 // variable is one environment variable with its line.
@@ -203,7 +204,7 @@ func clientKeyOf(name string) (string, bool) {
 }
 
 func sniffCompose(name string, data []byte) int {
-	if isYAML(name, data) && regexp.MustCompile(`(?m)^services:`).Match(data) {
+	if isYAML(name, data) && composeHead.Match(data) {
 		return 85
 	}
 	return 0

@@ -71,7 +71,7 @@ var phrases = []phrase{
 	{literal: "Application maximum poll interval (", kind: inspect.LogPollTimeout, cause: inspect.PollIntervalExceeded, family: inspect.Librdkafka, pattern: re(`interval \((?P<limit>\d+)ms\) exceeded by (?P<ms>\d+)ms`), more: withReason("max.poll.interval.ms %s", "limit")},
 	{literal: "Maximum application poll interval (max.poll.interval.ms) exceeded", kind: inspect.LogPollTimeout, cause: inspect.PollIntervalExceeded, family: inspect.Librdkafka},
 	{literal: "worker poll timeout has expired", kind: inspect.LogPollTimeout, family: inspect.Connect},
-	{literal: "onsumer poll timeout has expired", kind: inspect.LogPollTimeout, cause: inspect.PollIntervalExceeded, more: pollTimeout,
+	{literal: "onsumer poll timeout has expired", kind: inspect.LogPollTimeout, cause: inspect.PollIntervalExceeded, more: unlessKnown(inspect.Java),
 		pattern: re(`(?:Member (?P<member>\S+) sending LeaveGroup request to coordinator .*?due to )?(?P<reason>[Cc]onsumer poll timeout has expired)`)},
 	{literal: "Heartbeat poll expired, leaving group", kind: inspect.LogPollTimeout, cause: inspect.PollIntervalExceeded, family: inspect.KafkaPython},
 
@@ -194,8 +194,8 @@ var phrases = []phrase{
 	{literal: "Response Heartbeat(key: 12", kind: inspect.LogHeartbeatFailed, family: inspect.KafkaJS},
 
 	// kafka-python and aiokafka.
-	{literal: "Heartbeat session expired", kind: inspect.LogCoordinatorLost, more: pythonDash},
-	{literal: "local member_id was not recognized", kind: inspect.LogEvicted, err: "UNKNOWN_MEMBER_ID", more: pythonSemicolon},
+	{literal: "Heartbeat session expired", kind: inspect.LogCoordinatorLost, more: unlessKnown(inspect.KafkaPython)},
+	{literal: "local member_id was not recognized", kind: inspect.LogEvicted, err: "UNKNOWN_MEMBER_ID", more: unlessKnown(inspect.KafkaPython)},
 	{literal: "Heartbeat failed for group", kind: inspect.LogHeartbeatFailed, family: inspect.KafkaPython, pattern: re(`Heartbeat failed for group (?P<group>.+?)(?: because (?P<reason>.*)|: (?P<reason2>.*)| due to (?P<reason3>.*))$`), more: heartbeatReason},
 	{literal: "fenced group_instance_id", kind: inspect.LogFenced, cause: inspect.StaticMemberFenced, err: "FENCED_INSTANCE_ID", family: inspect.KafkaPython},
 	{literal: "is rebalancing; rejoining", kind: inspect.LogRejoinRequested, family: inspect.KafkaPython, pattern: re(`Group (?P<group>.+) is rebalancing`)},

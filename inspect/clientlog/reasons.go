@@ -12,6 +12,7 @@ var (
 	brokerMember   = regexp.MustCompile(`(?i)(?:adding new member|removing member|updating metadata for (?:static )?member|member|leader) ([^\s;(,]+)`)
 	brokerInstance = regexp.MustCompile(`(?:group instance ?id|instance id) (?:Some\()?([^\s;)]+)`)
 	clientReason   = regexp.MustCompile(`client reason: (.*)$`)
+	encountered    = regexp.MustCompile(`encountered ([A-Z_]+) from`)
 	braced         = regexp.MustCompile(`[{(]([^,={}() ]+)`)
 )
 
@@ -71,10 +72,13 @@ func leaveReason(ev *inspect.LogEvent, parts map[string]string) {
 	}
 }
 
-// pollTimeout separates kafka-python's copy of Java's sentence from Java's.
-func pollTimeout(ev *inspect.LogEvent, _ map[string]string) {
-	if ev.Family == "" {
-		ev.Family = inspect.Java
+// unlessKnown names the family for a sentence that several libraries share, where the
+// frame of the line did not tell.
+func unlessKnown(f inspect.Family) func(*inspect.LogEvent, map[string]string) {
+	return func(ev *inspect.LogEvent, _ map[string]string) {
+		if ev.Family == "" {
+			ev.Family = f
+		}
 	}
 }
 
@@ -90,7 +94,7 @@ func rejoinReason(ev *inspect.LogEvent, parts map[string]string) {
 		strings.Contains(r, "modified by heartbeat thread"):
 		ev.Kind = inspect.LogEvicted
 	}
-	if m := regexp.MustCompile(`encountered ([A-Z_]+) from`).FindStringSubmatch(r); m != nil {
+	if m := encountered.FindStringSubmatch(r); m != nil {
 		ev.Error = m[1]
 	}
 }
@@ -145,18 +149,6 @@ func withReason(format, part string) func(*inspect.LogEvent, map[string]string) 
 	return func(ev *inspect.LogEvent, parts map[string]string) {
 		ev.Reason = quote(fmt.Sprintf(format, parts[part]))
 	}
-}
-
-// pythonDash and pythonSemicolon leave the family open between kafka-python and
-// aiokafka, which share most sentences.
-func pythonDash(ev *inspect.LogEvent, _ map[string]string)      { ev.Family = pythonFamily(ev.Family) }
-func pythonSemicolon(ev *inspect.LogEvent, _ map[string]string) { ev.Family = pythonFamily(ev.Family) }
-
-func pythonFamily(f inspect.Family) inspect.Family {
-	if f == "" {
-		return inspect.KafkaPython
-	}
-	return f
 }
 
 // brodReason maps brod's reason atoms.
