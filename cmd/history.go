@@ -12,15 +12,8 @@ import (
 
 var _ = command(40, newHistoryCmd)
 
-// historyOptions are the flags of history.
-type historyOptions struct {
-	past   pastOptions
-	failOn string
-	trips  func(inspect.Rebalance) bool
-}
-
 func newHistoryCmd(a *app) *cobra.Command {
-	o := &historyOptions{}
+	o := &causeOptions{}
 	c := &cobra.Command{
 		Use:   "history [GROUP…]",
 		Short: "past rebalances, each with its cause, from the offsets log",
@@ -35,13 +28,11 @@ with other settings.`,
   kgdiag history --all-groups --since 3h`,
 		RunE: func(c *cobra.Command, args []string) error { return a.runHistory(c.Context(), o, args) },
 	}
-	o.past.addFlags(c)
-	o.past.addCauseFlags(c)
-	c.Flags().StringVar(&o.failOn, "fail-on", "never", "exit 1 if it is found: never|rebalance|eviction|CAUSE")
+	o.addFlags(c)
 	return c
 }
 
-func (a *app) runHistory(ctx context.Context, o *historyOptions, args []string) error {
+func (a *app) runHistory(ctx context.Context, o *causeOptions, args []string) error {
 	var err error
 	if o.trips, err = rebalanceTrip(o.failOn); err != nil {
 		return err
@@ -78,7 +69,7 @@ func (a *app) runHistory(ctx context.Context, o *historyOptions, args []string) 
 
 // historyCase gets the case from a file or from the cluster. With an error beside
 // it, the case holds what could be read.
-func (a *app) historyCase(ctx context.Context, o *historyOptions, sel collect.Selection) (*inspect.Case, []string, error) {
+func (a *app) historyCase(ctx context.Context, o *causeOptions, sel collect.Selection) (*inspect.Case, []string, error) {
 	if o.past.from != "" {
 		return a.caseFrom(ctx, &o.past, sel)
 	}

@@ -82,6 +82,20 @@ func (o *pastOptions) complete(a *app) error {
 	return err
 }
 
+// causeOptions are the flags of the commands that tell causes: why and history.
+type causeOptions struct {
+	past   pastOptions
+	failOn string
+	trips  func(inspect.Rebalance) bool
+}
+
+// addFlags adds them to a command.
+func (o *causeOptions) addFlags(c *cobra.Command) {
+	o.past.addFlags(c)
+	o.past.addCauseFlags(c)
+	c.Flags().StringVar(&o.failOn, "fail-on", "never", "exit 1 if it is found: never|rebalance|eviction|CAUSE")
+}
+
 // rebalanceTrip reads --fail-on of commands that look back: nothing of low
 // confidence trips it.
 func rebalanceTrip(failOn string) (func(inspect.Rebalance) bool, error) {

@@ -15,15 +15,8 @@ import (
 
 var _ = command(10, newWhyCmd)
 
-// whyOptions are the flags of why.
-type whyOptions struct {
-	past   pastOptions
-	failOn string
-	trips  func(inspect.Rebalance) bool
-}
-
 func newWhyCmd(a *app) *cobra.Command {
-	o := &whyOptions{}
+	o := &causeOptions{}
 	c := &cobra.Command{
 		Use:     "why [GROUP…]",
 		Aliases: []string{"diagnose"},
@@ -39,13 +32,11 @@ share a cause, so that a broker's or a machine's trouble is not taken for theirs
   kgdiag why --from orders.kgcase`,
 		RunE: func(c *cobra.Command, args []string) error { return a.runWhy(c.Context(), o, args) },
 	}
-	o.past.addFlags(c)
-	o.past.addCauseFlags(c)
-	c.Flags().StringVar(&o.failOn, "fail-on", "never", "exit 1 if it is found: never|rebalance|eviction|CAUSE")
+	o.addFlags(c)
 	return c
 }
 
-func (a *app) runWhy(ctx context.Context, o *whyOptions, args []string) error {
+func (a *app) runWhy(ctx context.Context, o *causeOptions, args []string) error {
 	var err error
 	if o.trips, err = rebalanceTrip(o.failOn); err != nil {
 		return err
@@ -83,7 +74,7 @@ func (a *app) runWhy(ctx context.Context, o *whyOptions, args []string) error {
 
 // whyCase gets the case from a file or from the cluster. A log that cannot be read
 // is a Gap, not an error: the live view is shown all the same.
-func (a *app) whyCase(ctx context.Context, o *whyOptions, sel collect.Selection, triage bool) (*inspect.Case, []string, error) {
+func (a *app) whyCase(ctx context.Context, o *causeOptions, sel collect.Selection, triage bool) (*inspect.Case, []string, error) {
 	if o.past.from != "" {
 		return a.caseFrom(ctx, &o.past, sel)
 	}
