@@ -199,8 +199,8 @@ func FuzzStores(f *testing.F) {
 	f.Add([]byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n-----BEGIN ENCRYPTED PRIVATE KEY-----\nMAA=\n-----END ENCRYPTED PRIVATE KEY-----"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		path := filepath.Join(t.TempDir(), "s")
-		if os.WriteFile(path, b, 0o600) != nil {
-			t.Skip()
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
 		}
 		r := &resolver{settings: settings{"ssl.keystore.password": {value: "x"}, "ssl.truststore.password": {value: "x"}}, unknown: map[string]bool{}}
 		_, _ = r.truststore(path)
@@ -213,8 +213,8 @@ func FuzzTickets(f *testing.F) {
 	f.Add([]byte("\x05\x04\x00\x0c\x00\x01\x00\x08\xff\xff\xff\xff"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		path := filepath.Join(t.TempDir(), "k")
-		if os.WriteFile(path, b, 0o600) != nil {
-			t.Skip()
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
 		}
 		_, _ = loadKeytab(path)
 		_, _ = loadCCache(path)
