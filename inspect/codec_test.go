@@ -109,6 +109,28 @@ func TestRedactHidesNamesAndKeepsTheStory(t *testing.T) {
 	}
 }
 
+// TestRedactLeavesTimesAlone: a group may be called by a number that stands in every time.
+func TestRedactLeavesTimesAlone(t *testing.T) {
+	c := sampleCase()
+	for _, id := range []string{"2026", "11", "30"} {
+		c.Groups = append(c.Groups, Group{ID: id, Sources: []Source{{Fact: FactState, From: "coordinator of " + id, At: c.GeneratedAt}}})
+		c.Observations = append(c.Observations, Observation{Group: id, From: c.GeneratedAt, To: c.GeneratedAt, State: "Stable", Error: "broker kafka-1.bank.example did not answer"})
+	}
+	red, err := Redact(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if red.Window != c.Window || red.Observations[0].From != c.GeneratedAt {
+		t.Errorf("window %v, seen from %v", red.Window, red.Observations[0].From)
+	}
+	if from := red.Groups[1].Sources[0].From; from == c.Groups[1].Sources[0].From {
+		t.Errorf("source %q still has its name", from)
+	}
+	if o := red.Observations[0]; o.Group != red.Groups[1].ID || strings.Contains(o.Error, "bank.example") {
+		t.Errorf("%+v, want group %q and no host", o, red.Groups[1].ID)
+	}
+}
+
 func FuzzReadCase(f *testing.F) {
 	var b bytes.Buffer
 	if err := WriteCase(&b, sampleCase()); err != nil {

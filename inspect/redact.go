@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"time"
 )
 
 // Redact makes a copy of a case in which group names, client ids, instance ids and
@@ -165,11 +166,18 @@ func (r *redactor) walk(key string, v any) any {
 			}
 			return v
 		}
-		if holdsNames[key] {
+		if holdsNames[key] && !isTime(v) {
 			return r.replacer.Replace(v)
 		}
 	}
 	return v
+}
+
+// isTime holds for the moments that stand under the same keys as names do ("from" is
+// a source here and a time there): a group called 30 must not change them.
+func isTime(s string) bool {
+	_, err := time.Parse(time.RFC3339, s)
+	return err == nil
 }
 
 func (r *redactor) renamed(m map[string]any) map[string]any {
