@@ -24,8 +24,11 @@ var _ = command(70, newRecordCmd)
 type recordOptions struct {
 	past   pastOptions
 	to     string
+	length string
 	redact bool
 	force  bool
+
+	lookFor time.Duration // of --for
 }
 
 func newRecordCmd(a *app) *cobra.Command {
@@ -36,13 +39,19 @@ func newRecordCmd(a *app) *cobra.Command {
 		Long: `Reads what why would read and saves it as one compressed file, which why, describe,
 history and advise take with --from. The offsets log is compacted: evidence that is
 there now may be gone tomorrow. The file holds group, client and host names, topics,
-offsets and times; no message, and no secret. --redact replaces the names.`,
+offsets and times; no message, and no secret. --redact replaces the names.
+
+--for also looks at the groups for that long, as watch does (named groups every 250 ms),
+and keeps what it sees: when a member was gone, when a rebalance began, who was there
+meanwhile. The log tells none of these. Ctrl-C ends the looking, and the file is written.`,
 		Example: `  kgdiag record orders --to orders.kgcase
+  kgdiag record orders --for 10m --to orders.kgcase
   kgdiag record orders --since 1d --redact --to for-the-ticket.kgcase
   kgdiag why --from orders.kgcase`,
 		RunE: func(c *cobra.Command, args []string) error { return a.runRecord(c.Context(), o, args) },
 	}
 	c.Flags().StringVar(&o.to, "to", "", "the `FILE` to write")
+	c.Flags().StringVar(&o.length, "for", "0", "also look at the groups live for this time, and keep what is seen")
 	c.Flags().BoolVar(&o.redact, "redact", false, "replace hosts, clients and group names, each always by the same word")
 	c.Flags().BoolVar(&o.force, "force", false, "overwrite the file if it exists")
 	o.past.addFlags(c)
@@ -59,6 +68,9 @@ func (a *app) runRecord(ctx context.Context, o *recordOptions, args []string) er
 		return usage("record: --to is missing: the file to write", "kgdiag record orders --to orders.kgcase")
 	case len(sel.Groups) == 0 && !sel.All && o.past.from == "":
 		return usage("record: no group is named", "name groups, or add --all-groups, --regex, --state or --type")
+	}
+	if o.lookFor, err = o.lookTime(); err != nil {
+		return err
 	}
 	if _, err := os.Stat(o.to); err == nil && !o.force {
 		return usage(fmt.Sprintf("%s: exists already", o.to), "name another file, or add --force")
@@ -89,7 +101,10 @@ func (a *app) runRecord(ctx context.Context, o *recordOptions, args []string) er
 	if shown := a.show(a.recordView(c, o, size)); shown != nil {
 		return shown
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, errStopped):
+		return incomplete(err, "")
+	case err != nil:
 		return groupsError(err)
 	}
 	return a.strictly(c.Gaps)
@@ -105,11 +120,27 @@ func (a *app) recordLive(ctx context.Context, o *recordOptions, sel collect.Sele
 		return nil, err
 	}
 	defer s.close()
-	c, _, err, _ := a.collectPast(ctx, s, &o.past, sel, collect.Everything())
-	if c == nil {
-		return nil, groupsError(err)
+	var seen *inspect.Case
+	var stopped error
+	if o.lookFor > 0 {
+		if seen, stopped = a.look(ctx, s, o.lookFor, sel); seen == nil {
+			return nil, groupsError(stopped)
+		}
+		if ctx.Err() != nil {
+			ctx = context.WithoutCancel(ctx) // the signal has ended the looking; a second one ends the process
+		}
+		o.past.end = a.now()
 	}
-	return c, err
+	c, _, err, _ := a.collectPast(ctx, s, &o.past, sel, collect.Everything())
+	switch {
+	case c == nil && seen == nil:
+		return nil, groupsError(err)
+	case c == nil: // the cluster is gone by now: what was seen of it is evidence all the more
+		return seen, errors.Join(stopped, err)
+	case seen != nil:
+		a.withObservations(c, seen.Observations)
+	}
+	return c, errors.Join(stopped, err)
 }
 
 // writeCase writes the file whole or not at all.
@@ -158,9 +189,13 @@ func (a *app) recordView(c *inspect.Case, o *recordOptions, size int) render.Vie
 	if o.redact {
 		names = "topic names (those of groups, clients and hosts are replaced)"
 	}
+	looks := ""
+	if doc.Observations > 0 {
+		looks = ", " + plural(doc.Observations, "live observation")
+	}
 	lines := []render.Line{
-		render.L("%s  %s, %s, %s, %s; %s KiB", o.to, plural(doc.Groups, "group"), plural(doc.Records, "record"),
-			plural(doc.Rebalances, "rebalance"), plural(doc.LogEvents, "log event"), count(int64(size+1023)/1024)),
+		render.L("%s  %s, %s, %s%s, %s; %s KiB", o.to, plural(doc.Groups, "group"), plural(doc.Records, "record"),
+			plural(doc.Rebalances, "rebalance"), looks, plural(doc.LogEvents, "log event"), count(int64(size+1023)/1024)),
 		render.L("holds  %s, settings, offsets and times; no messages, no secrets", names),
 		render.L("next   kgdiag why --from %s", shellWord(o.to)),
 	}
