@@ -15,13 +15,22 @@ const (
 	thinEvery = 20_000
 	// maxObservations bounds the runs of polls that are kept of one group.
 	maxObservations = 10_000
+	// unknownAfter is how long after a rebalance the honest answer is given that what
+	// was seen does not tell its cause.
+	unknownAfter = 15 * time.Second
 	// judgeAfter is the pause between a change and the verdict on it: the polls of the
 	// moment are then in.
 	judgeAfter = time.Second
 	// judgeShare bounds the time that verdicts take: after one of d, the next waits at
 	// least judgeShare*d.
 	judgeShare = 20
+	// maxLooks bounds the looks that one group has before it.
+	maxLooks = 100
 )
+
+// lookAgain is how long after a rebalance its cause is considered anew: a new owner's
+// commits tell whether records had waited, and a member comes back, or does not.
+var lookAgain = []time.Duration{5 * time.Second, unknownAfter, 45 * time.Second}
 
 // book is all that a watch has seen of one group: what a verdict rests on, and what a
 // case file keeps.
@@ -31,7 +40,8 @@ type book struct {
 	records      []inspect.Record
 	commits      int // since they were last thinned
 	observations []inspect.Observation
-	dirty        time.Time // since when a verdict is due; zero none
+	dirty        time.Time   // since when a verdict is due; zero none
+	again        []time.Time // when verdicts are due whatever happens, oldest first
 	notBefore    time.Time
 	told         map[string]verdict // by record of the rebalance
 	past         map[string]bool    // rebalances that were over when the watch began
@@ -140,27 +150,52 @@ func (b *book) stir(now time.Time) {
 	}
 }
 
+// changed asks for a verdict on a rebalance of now, and for further looks at it up to
+// the time when its members' longest timeout has passed.
+func (b *book) changed(now time.Time, longest time.Duration) {
+	b.stir(now)
+	for _, d := range append(lookAgain[:len(lookAgain):len(lookAgain)], longest+judgeAfter) {
+		b.again = append(b.again, now.Add(d))
+	}
+	slices.SortFunc(b.again, time.Time.Compare)
+	if len(b.again) > maxLooks { // a storm is looked at often enough as it is
+		b.again = slices.Clone(b.again[len(b.again)-maxLooks:])
+	}
+}
+
 // due reports whether it is time for a verdict.
 func (b *book) due(now time.Time) bool {
-	return !b.dirty.IsZero() && now.Sub(b.dirty) >= judgeAfter && !now.Before(b.notBefore)
+	if now.Before(b.notBefore) {
+		return false
+	}
+	return !b.dirty.IsZero() && now.Sub(b.dirty) >= judgeAfter || len(b.again) > 0 && !now.Before(b.again[0])
+}
+
+// looked drops the looks that a verdict of now makes good.
+func (b *book) looked(now time.Time) {
+	b.dirty = time.Time{}
+	b.again = slices.DeleteFunc(b.again, func(at time.Time) bool { return !at.After(now) })
 }
 
 // judge tells what is new about the causes of rebalances since the watch began. A
 // cause may be refined: with the member's return, say.
 func (w *Watcher) judge(b *book, now time.Time) []Event {
 	began := w.cfg.Now()
-	b.dirty = time.Time{}
+	b.looked(now)
 	tl := w.timeline(b, now)
 	var out []Event
 	for i := range tl.Rebalances {
 		r := &tl.Rebalances[i]
 		v := verdict{r.Cause, r.Basis, r.Confidence, r.Returned}
 		incident := w.incidents[b.id+"\x00"+r.ID]
-		if b.past[r.ID] || incident == 0 || r.Cause == inspect.UnknownCause || r.Cause == "" || b.told[r.ID] == v {
+		if b.past[r.ID] || incident.number == 0 || r.Cause == "" || b.told[r.ID] == v {
 			continue
 		}
+		if r.Cause == inspect.UnknownCause && now.Sub(incident.told) < unknownAfter {
+			continue // more may come to be known
+		}
 		b.told[r.ID] = v
-		out = append(out, w.differ.stamp(w.causeEvent(b, r, incident))...)
+		out = append(out, w.differ.stamp(w.causeEvent(b, r, incident.number))...)
 	}
 	b.notBefore = now.Add(judgeShare * w.cfg.Now().Sub(began))
 	return out

@@ -107,7 +107,7 @@ func (d *Differ) sameGeneration(g *group, r *inspect.Record) {
 	changes := g.changes(r, fresh)
 	n := len(fresh)
 	if len(swaps) > 0 {
-		d.emit(Event{Type: MemberReplaced, Time: r.Time, Group: g.id, Source: FromLog, Record: recordName(r),
+		d.emit(Event{Type: MemberReplaced, Time: r.Time, Group: g.id, Source: FromLog, Record: recordName(r), Incident: d.newIncident(),
 			Generation: &r.Metadata.Generation, GenerationBasis: "record", Members: &n, Replaced: swaps, Changes: changes})
 	} else if len(changes) > 0 || len(joined)+len(left) > 0 {
 		e := Event{Type: SettingsChanged, Time: r.Time, Group: g.id, Source: FromLog, Record: recordName(r),
@@ -396,6 +396,11 @@ func (d *Differ) close(g *group, e *Event, arrived inspect.Time) {
 	}
 	if e.Incident == 0 {
 		e.Incident = returned
+	}
+	for i := range e.Left {
+		if e.Incident == 0 { // a static member that said before that it goes for a while
+			e.Incident = g.wentAs(e.Left[i].MemberID, false)
+		}
 	}
 	if e.Incident == 0 {
 		e.Incident = d.newIncident()

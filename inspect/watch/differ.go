@@ -119,6 +119,15 @@ func (d *Differ) group(id string) *group {
 	return g
 }
 
+// longest is the longest timeout of the present members; 0 if none is known.
+func (g *group) longest() time.Duration {
+	var most time.Duration
+	for _, m := range g.members {
+		most = max(most, inspect.Or(m.session, 0), inspect.Or(m.rebalance, 0))
+	}
+	return most
+}
+
 // emit adds an event.
 func (d *Differ) emit(e Event) {
 	d.ids++
@@ -288,6 +297,18 @@ func (g *group) comeBack(w *Who, at inspect.Time) (incident int) {
 	g.gone[found].back = true
 	w.BackAfter = ms(max(0, at.Sub(g.gone[found].at.Time)))
 	return g.gone[found].incident
+}
+
+// wentAs is the incident of a departure that was told of and not yet ended; back ends
+// it. 0 if there is none.
+func (g *group) wentAs(memberID string, back bool) (incident int) {
+	for i := range g.gone {
+		if o := &g.gone[i]; o.who.MemberID == memberID && !o.back {
+			o.back = back
+			return o.incident
+		}
+	}
+	return 0
 }
 
 // stamp numbers an event that did not come from a record or a poll.

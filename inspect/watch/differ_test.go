@@ -3,6 +3,7 @@ package watch
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -224,7 +225,7 @@ func TestCoordinatorDies(t *testing.T) {
 func TestStaticMemberReplaced(t *testing.T) {
 	s := newStory(true)
 	seed(s, 3, "a=i1", "b=i2")
-	want(t, s.gen(10, 3, "a=i1", "b=i2#new"), "member_replaced 3 ~b")
+	want(t, s.gen(10, 3, "a=i1", "b=i2#new"), "member_replaced 3 ~b #1")
 }
 
 func TestRestartWithinSession(t *testing.T) {
@@ -369,13 +370,19 @@ func TestServerSideStaticRestart(t *testing.T) {
 	s.d.Seed(&inspect.Group{ID: "g", Type: inspect.Consumer, Epoch: &epoch,
 		Members: []inspect.Member{{MemberID: "old", ClientID: "a", Host: "10.0.0.1", InstanceID: &instance, Epoch: &epoch}}})
 	got := s.record(1, inspect.Record{Type: inspect.RecConsumerCurrentAssignment, Member: "old", Current: &inspect.CurrentAssignment{Epoch: inspect.StaticLeaveEpoch}})
-	want(t, got, "member_left -a")
+	want(t, got, "member_left -a #1")
+	// In the order in which the coordinator writes them: the story begins with the first.
+	s.record(4, inspect.Record{Type: inspect.RecConsumerCurrentAssignment, Member: "old", Tombstone: true})
+	first := s.offset
 	s.record(4, inspect.Record{Type: inspect.RecConsumerMember, Member: "old", Tombstone: true})
 	next := member848("a")
 	next.InstanceID = &instance
 	s.record(4, inspect.Record{Type: inspect.RecConsumerMember, Member: "new", MemberOf: next})
 	want(t, s.d.Tick(at(4.5)))
-	want(t, s.d.Tick(at(6)), "member_replaced ~a")
+	want(t, s.keep(s.d.Tick(at(6))), "member_replaced ~a #1")
+	if got, want := s.events[len(s.events)-1].Record, "7:"+strconv.FormatInt(first, 10); got != want {
+		t.Errorf("record %s, want %s: a verdict is found by it", got, want)
+	}
 	want(t, s.d.Tick(at(8)))
 }
 

@@ -54,19 +54,11 @@ func kindOf(t inspect.RecordType) inspect.GroupType {
 
 // memberRecord is a member that joined, changed, or is gone.
 func (d *Differ) memberRecord(g *group, r *inspect.Record) {
-	old := g.members[r.Member]
 	if r.Tombstone || r.MemberOf == nil {
-		if old == nil {
-			return
-		}
-		w := g.who(old)
-		w.LeftBetween = g.leftBetween(&w, [2]inspect.Time{r.Time, r.Time}) // fencing and leaving write at once
-		g.pend.wait(r)
-		g.pend.left = append(g.pend.left, w)
-		delete(g.members, r.Member)
+		g.memberGone(r)
 		return
 	}
-	mm := r.MemberOf
+	old, mm := g.members[r.Member], r.MemberOf
 	m := &member{id: r.Member, clientID: mm.ClientID, host: mm.Host, instance: mm.InstanceID, session: mm.Session, rebalance: mm.Rebalance,
 		topics: topicsText(mm.Topics), regex: mm.Regex, assignor: text(mm.Assignor), epoch: -1, first: r.Time, family: familyOf(g.id, r)}
 	d.appear(g, r)
@@ -82,6 +74,21 @@ func (d *Differ) memberRecord(g *group, r *inspect.Record) {
 		g.pend.changes = append(g.pend.changes, changes...)
 	}
 	g.members[m.id] = m
+}
+
+// memberGone is the first tombstone of a member: the coordinator writes one of its
+// current assignment, of its target and of itself in one batch, when it fences the
+// member or the member leaves.
+func (g *group) memberGone(r *inspect.Record) {
+	old := g.members[r.Member]
+	if old == nil {
+		return // a further tombstone of one that is gone
+	}
+	w := g.who(old)
+	w.LeftBetween = g.leftBetween(&w, [2]inspect.Time{r.Time, r.Time})
+	g.pend.wait(r)
+	g.pend.left = append(g.pend.left, w)
+	delete(g.members, r.Member)
 }
 
 // epochRecord is a new group epoch: something made a new assignment necessary.
@@ -139,15 +146,20 @@ func (d *Differ) pairPending(e *Event) {
 
 // currentRecord is where one member stands on the way to the target.
 func (d *Differ) currentRecord(g *group, r *inspect.Record) {
+	if r.Tombstone {
+		g.memberGone(r)
+		return
+	}
 	m := g.members[r.Member]
-	if r.Tombstone || r.Current == nil || m == nil {
-		return // the member record tells of the departure
+	if r.Current == nil || m == nil {
+		return
 	}
 	if r.Current.Epoch == inspect.StaticLeaveEpoch && m.epoch != inspect.StaticLeaveEpoch {
 		w := g.who(m)
 		w.LeftBetween = &[2]inspect.Time{r.Time, r.Time}
-		g.leave(w, r.Time, g.incident)
-		d.emit(Event{Type: MemberLeft, Time: r.Time, Group: g.id, Source: FromLog, Record: recordName(r), Left: []Who{w},
+		incident := d.newIncident()
+		g.leave(w, r.Time, incident)
+		d.emit(Event{Type: MemberLeft, Time: r.Time, Group: g.id, Source: FromLog, Record: recordName(r), Incident: incident, Left: []Who{w},
 			Why: "a static member: its place is kept for its session timeout"})
 	}
 	m.epoch, m.state = r.Current.Epoch, r.Current.State
@@ -212,6 +224,14 @@ func (d *Differ) flush(g *group) {
 		if inc := g.comeBack(&e.Joined[i], e.Time); inc != 0 {
 			e.Incident = inc
 		}
+	}
+	for i := range e.Replaced {
+		if inc := g.wentAs(e.Replaced[i].OldMemberID, true); inc != 0 && e.Incident == 0 {
+			e.Incident = inc
+		}
+	}
+	if e.Type == MemberReplaced && e.Incident == 0 {
+		e.Incident = d.newIncident()
 	}
 	for i := range e.Left {
 		g.leave(e.Left[i], e.Time, e.Incident)

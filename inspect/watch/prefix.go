@@ -58,7 +58,7 @@ func (w *Watcher) takePrefix(p *prefix, now time.Time) []Event {
 			continue
 		}
 		for _, r := range w.timeline(b, now).Rebalances {
-			if w.incidents[id+"\x00"+r.ID] != 0 {
+			if w.incidents[id+"\x00"+r.ID].number != 0 {
 				continue // of the watch itself
 			}
 			b.past[r.ID] = true

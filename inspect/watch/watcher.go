@@ -91,7 +91,7 @@ type Watcher struct {
 	degrade error // why the log was given up
 
 	books     map[string]*book
-	incidents map[string]int // by group and record
+	incidents map[string]incident // by group and record
 	logs      []inspect.PartitionLog
 	from      inspect.Time
 	ends      map[int32]int64 // of the log at the start
@@ -99,6 +99,13 @@ type Watcher struct {
 	said      []inspect.LogEvent
 	saidAt    time.Time
 	wantEnds  chan []inspect.TopicPartitions
+}
+
+// incident is the story that a record belongs to, and when it was told by kgdiag's
+// clock, which may not be the brokers'.
+type incident struct {
+	number int
+	told   time.Time
 }
 
 // Info is what the first line of a watch says.
@@ -128,7 +135,7 @@ func New(cfg Config) *Watcher {
 		cfg.Now = time.Now
 	}
 	return &Watcher{cfg: cfg, hot: map[string]time.Time{}, groups: map[string]bool{}, came: map[string]bool{}, seen: map[string]bool{},
-		stable: map[string]time.Time{}, tallies: map[string]*Tally{}, books: map[string]*book{}, incidents: map[string]int{},
+		stable: map[string]time.Time{}, tallies: map[string]*Tally{}, books: map[string]*book{}, incidents: map[string]incident{},
 		wantEnds: make(chan []inspect.TopicPartitions, 1),
 		named:    !cfg.Selection.All && len(cfg.Selection.Groups) > 0}
 }
@@ -537,14 +544,16 @@ func (w *Watcher) tell(events []Event, emit func(Event) error) error {
 		switch e.Type {
 		case GroupAppeared:
 			w.came[e.Group] = true
-		case RebalanceDone:
+		case RebalanceDone, MemberReplaced:
 			if e.Past {
 				break
 			}
 			w.came[e.Group] = true
-			w.incidents[e.Group+"\x00"+e.Record] = e.Incident
-			w.books[e.Group].stir(w.cfg.Now())
-			delete(w.stable, e.Group) // also one that no poll has seen
+			w.incidents[e.Group+"\x00"+e.Record] = incident{e.Incident, w.cfg.Now()}
+			w.books[e.Group].changed(w.cfg.Now(), w.differ.group(e.Group).longest())
+			if e.Type == RebalanceDone {
+				delete(w.stable, e.Group) // also one that no poll has seen
+			}
 		}
 		if err := emit(e); err != nil {
 			return err
