@@ -276,7 +276,7 @@ func (a *app) historyTable(h groupHistory) *render.Table {
 		if long {
 			when = r.Time.In(a.zone()).Format("01-02 15:04:05")
 		}
-		row := []render.Span{render.P("%s", when), render.P("%d", r.Generation), render.P("%s", membersText(r)),
+		row := []render.Span{render.P("%s", when), render.P("%s", genText(r)), render.P("%s", membersText(r)),
 			render.P("%s", whoText(r)), render.S(causeStyle(r), "%s", causeText(r)), render.P("%s", confText(r))}
 		if server {
 			row = append(row, render.P("%s", spanOf(r.Converged)), render.P("%s", r.ConvergedLast))
@@ -286,6 +286,14 @@ func (a *app) historyTable(h groupHistory) *render.Table {
 		t.Rows = append(t.Rows, row)
 	}
 	return t
+}
+
+// genText is the generation or epoch, ">=5" where polls alone saw it.
+func genText(r inspect.Rebalance) string {
+	if r.GenerationBasis == "lower_bound" {
+		return fmt.Sprintf(">=%d", r.Generation)
+	}
+	return fmt.Sprint(r.Generation)
 }
 
 func membersText(r inspect.Rebalance) string {
@@ -394,7 +402,7 @@ func (a *app) summaryLines(h groupHistory) []render.Line {
 func (a *app) evidenceLines(h groupHistory) []render.Line {
 	var out []render.Line
 	for _, r := range h.Rebalances {
-		out = append(out, render.L("%s  gen %d  %s, %s, %s  (%s)", a.clock(r.Time), r.Generation, r.Cause, r.Confidence, r.Basis, r.ID))
+		out = append(out, render.L("%s  gen %s  %s, %s, %s  (%s)", a.clock(r.Time), genText(r), r.Cause, r.Confidence, r.Basis, r.ID))
 		for _, e := range r.Evidence {
 			out = append(out, render.L("      %s", e))
 		}

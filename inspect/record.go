@@ -1,5 +1,7 @@
 package inspect
 
+import "strconv"
+
 // RecordType is the int16 that starts the key of a __consumer_offsets record
 // (Kafka 4.3 CoordinatorRecordType; 9 and 18 are not defined).
 type RecordType int16
@@ -238,6 +240,10 @@ type Observation struct {
 	Members         []ObservedMember `json:"members"`         // ordered by member id
 	Error           string           `json:"error,omitempty"` // the poll failed; the other fields then hold nothing
 }
+
+// ID names the rebalance that an observation is the first to show, as partition and
+// offset name one that a record shows: "poll:" and From in milliseconds.
+func (o *Observation) ID() string { return "poll:" + strconv.FormatInt(o.From.UnixMilli(), 10) }
 
 // ObservedMember is a member as a describe poll saw it.
 type ObservedMember struct {

@@ -94,13 +94,14 @@ type Rebalance struct {
 	Time               Time       `json:"time"`
 	Generation         int32      `json:"generation"` // generation, or group epoch
 	PreviousGeneration *int32     `json:"previous_generation"`
-	Generations        []int32    `json:"generations,omitempty"` // all folded into this one
-	Skipped            int32      `json:"skipped,omitempty"`     // join rounds that ended without a sync
-	StartedAt          Time       `json:"started_at,omitzero"`   // observed live only
-	Stopped            *Millis    `json:"stopped_ms"`            // how long the group as a whole stood still; null unknown
-	StoppedBasis       string     `json:"stopped_basis"`         // "observed" | "estimated" | ""
-	SyncTime           *Millis    `json:"sync_ms"`               // join phase's end to the record, classic
-	Converged          *Millis    `json:"converged_ms"`          // KIP-848: epoch to the last member's convergence
+	GenerationBasis    string     `json:"generation_basis,omitempty"` // "lower_bound" where polls alone saw it, "" exact
+	Generations        []int32    `json:"generations,omitempty"`      // all folded into this one
+	Skipped            int32      `json:"skipped,omitempty"`          // join rounds that ended without a sync
+	StartedAt          Time       `json:"started_at,omitzero"`        // observed live only
+	Stopped            *Millis    `json:"stopped_ms"`                 // how long the group as a whole stood still; null unknown
+	StoppedBasis       string     `json:"stopped_basis"`              // "observed" | "estimated" | ""
+	SyncTime           *Millis    `json:"sync_ms"`                    // join phase's end to the record, classic
+	Converged          *Millis    `json:"converged_ms"`               // KIP-848: epoch to the last member's convergence
 	ConvergedLast      string     `json:"converged_last,omitempty"`
 	Cause              Cause      `json:"cause"`
 	Returned           Returned   `json:"returned,omitempty"`

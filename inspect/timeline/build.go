@@ -93,6 +93,7 @@ func readUntil(c *inspect.Case) inspect.Time {
 func BuildGroup(in Input, opts Options) inspect.Timeline {
 	t := newTrack(in, opts)
 	t.walk()
+	t.observed()
 	t.leaves = map[string][]time.Time{}
 	for i, s := range t.steps {
 		s.index = i
@@ -243,7 +244,9 @@ type step struct {
 	converged     time.Time
 	lastConverged string
 	id            string
-	index         int // among the steps
+	index         int       // among the steps
+	polled        bool      // seen by polls alone
+	lastRest      time.Time // of a polled one: the last poll before it
 	// surviving is what each member that stays held when the step began, of at most
 	// fewParts partitions, with the record since which it held them; only where
 	// somebody left.

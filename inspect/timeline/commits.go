@@ -406,6 +406,8 @@ const (
 func (t *track) when(d *departure, e *evidence) {
 	s := d.step
 	switch {
+	case s.polled:
+		e.lo, e.hi, e.bounded, e.how = s.lastRest, s.at, true, "seen live, between two polls"
 	case s.server && !d.m.staticLeft.IsZero():
 		e.lo, e.hi, e.exact, e.how = d.m.staticLeft, d.m.staticLeft, true, "record of its static leave"
 	case s.server:

@@ -106,8 +106,8 @@ func (t *track) liveSwap(d *departure, v *verdict) bool {
 func (t *track) preparing(s *step) (from, to time.Time) {
 	for i := range t.in.Observations {
 		o := &t.in.Observations[i]
-		if o.Error != "" || o.From.After(s.endAt) {
-			continue
+		if o.Error != "" || o.From.After(s.endAt) || s.polled && o.From.Equal(s.endAt) {
+			continue // a polled step ends with the poll that saw it over
 		}
 		switch o.State {
 		case "PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling":

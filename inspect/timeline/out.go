@@ -45,6 +45,9 @@ func (t *track) rebalance(s *step) inspect.Rebalance {
 		r.Generations = s.gens
 	}
 	r.Skipped = s.skipped
+	if s.polled && !s.server {
+		r.GenerationBasis = "lower_bound"
+	}
 	r.Moved, r.Assigned = s.moved, s.total
 	if !s.server && len(s.replaced) == 0 && !s.deleted && !s.stateTime.IsZero() && !s.empty {
 		r.SyncTime = inspect.Ms(max(0, s.at.Sub(s.stateTime)))

@@ -494,9 +494,12 @@ func (t *track) nothingFits(d *departure, v *verdict) {
 func (t *track) withoutCommits(d *departure, v *verdict) {
 	e := d.ev
 	v.cause, v.conf = inspect.UnknownCause, inspect.Low
-	if e.compacted {
+	switch {
+	case d.step.polled:
+		v.say("seen by polls alone, the offsets topic was not read: when it last committed is not known")
+	case e.compacted:
 		v.say("its commits may have been compacted away: silence cannot be measured")
-	} else {
+	default:
 		v.say("only " + itoa(int32(min(e.n, 1000))) + " commits on its partitions: silence cannot be measured")
 	}
 	switch {

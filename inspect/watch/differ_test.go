@@ -41,6 +41,10 @@ func consumer(name string) (id, client string, instance *string) {
 
 // gen writes a GroupMetadata record: members as "a:0,1", whose partitions are of topic t.
 func (s *story) gen(sec float64, generation int32, members ...string) []Event {
+	return s.record(sec, inspect.Record{Type: inspect.RecGroupMetadata, Metadata: metadata(sec, generation, members...)})
+}
+
+func metadata(sec float64, generation int32, members ...string) *inspect.GroupMetadata {
 	m := &inspect.GroupMetadata{ProtocolType: "consumer", Generation: generation, StateTime: at(sec - 0.01)}
 	if len(members) > 0 {
 		protocol, leader := "range", strings.Split(members[0], ":")[0]
@@ -59,7 +63,7 @@ func (s *story) gen(sec float64, generation int32, members ...string) []Event {
 		}
 		m.Members = append(m.Members, gm)
 	}
-	return s.record(sec, inspect.Record{Type: inspect.RecGroupMetadata, Metadata: m})
+	return m
 }
 
 func (s *story) record(sec float64, r inspect.Record) []Event {

@@ -277,7 +277,7 @@ func (d *Differ) ended(g *group, o *inspect.Observation, now map[string]*member,
 	owners := pollOwners(o)
 	e.Moved, e.Assigned = moved(g.owners, owners, swaps), len(owners)
 	d.close(g, &e, o.To)
-	e.Source = FromPoll
+	e.Source, e.Record = FromPoll, o.ID()
 	d.emit(e)
 	g.takePoll(o, now, bound)
 }
@@ -358,6 +358,7 @@ func (d *Differ) epochByPoll(g *group, o *inspect.Observation, now map[string]*m
 	g.kind, g.members, g.generation = inspect.Consumer, now, epoch
 	e.Joined = g.whos(joined, now)
 	d.close(g, &e, o.To)
+	e.Record = o.ID()
 	g.epochAt, g.opened, g.incidentE = o.To, o.State != "Stable", e.Incident
 	d.emit(e)
 }

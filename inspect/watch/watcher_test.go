@@ -15,6 +15,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/collect"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
+	"github.com/kgdiag/kgdiag/inspect/timeline"
 	"github.com/kgdiag/kgdiag/internal/fakecluster"
 )
 
@@ -22,6 +23,7 @@ import (
 type live struct {
 	*fakecluster.Cluster
 	t      *testing.T
+	w      *Watcher
 	info   *Info
 	result *Result
 	stop   func()
@@ -53,7 +55,7 @@ func watchOn(t *testing.T, c *fakecluster.Cluster, cfg Config) *live {
 	scanner := &offsetlog.Scanner{Client: cl}
 	cfg.Collector, cfg.Scanner = collect.New(cl, collect.Options{Log: scanner}), scanner
 	w := New(cfg)
-	l := &live{Cluster: c, t: t, done: make(chan struct{})}
+	l := &live{Cluster: c, t: t, w: w, done: make(chan struct{})}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	if l.info, err = w.Start(ctx); err != nil {
 		t.Fatal(err)
@@ -231,6 +233,15 @@ func TestWatchWithoutREAD(t *testing.T) {
 	e := l.rebalance(2, "b", "")
 	if e.Source != FromPoll || (e.Generation != nil && e.GenerationBasis != "lower_bound") {
 		t.Errorf("%+v", e)
+	}
+	l.await("the cause of its incident", func(c Event) bool {
+		return c.Type == CauseFound && c.Incident == e.Incident && c.Cause == inspect.MemberJoined
+	})
+	// What it kept is a history of its own.
+	l.stop()
+	tls := timeline.Build(l.w.Case(), timeline.Options{})
+	if len(tls) != 1 || len(tls[0].Rebalances) != 1 || tls[0].Rebalances[0].ID != e.Record || tls[0].Rebalances[0].Cause != inspect.MemberJoined {
+		t.Errorf("the case tells %+v, want the join of b, %s", tls, e.Record)
 	}
 }
 
