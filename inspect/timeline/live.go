@@ -101,6 +101,31 @@ func (t *track) liveSwap(d *departure, v *verdict) bool {
 	return false
 }
 
+// seenApart reports whether the group was seen without both processes of a swap: the
+// old one had gone before the new one came.
+func (t *track) seenApart(d *departure) bool {
+	with := false
+	for i := range t.in.Observations {
+		o := &t.in.Observations[i]
+		if o.Error != "" || inactive(o.State) {
+			continue
+		}
+		if o.From.After(d.step.endAt) {
+			break
+		}
+		old, next := false, false
+		for _, m := range o.Members {
+			old = old || m.MemberID == d.m.id
+			next = next || m.MemberID == d.swap.id
+		}
+		if with && !old && !next {
+			return true
+		}
+		with = with || old
+	}
+	return false
+}
+
 // preparing is the span in which the group was seen preparing a rebalance that a
 // step ended.
 func (t *track) preparing(s *step) (from, to time.Time) {

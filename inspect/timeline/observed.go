@@ -57,6 +57,9 @@ func (w *pollWalk) begin(o *inspect.Observation) {
 	w.kind = inspect.Classic
 	if o.Epoch != nil {
 		w.kind = inspect.Consumer
+		if s := w.in.Snapshot; s != nil && (s.Type == inspect.Share || s.Type == inspect.Streams) {
+			w.kind = s.Type
+		}
 	}
 	w.rest, w.restIn, w.bound, w.known = o, false, w.generation(o), true
 	w.gen, w.members = w.bound, w.polled(o)

@@ -73,6 +73,24 @@ func TestObservedRestartWithinSession(t *testing.T) {
 	want(t, tl.Rebalances[0], inspect.RestartedWithinSession, inspect.High)
 }
 
+// One process gone and the next not yet there, within one rebalance: the old one was
+// out before the new one came, so it is no restart within the session.
+func TestObservedOneAfterTheOther(t *testing.T) {
+	polls := []inspect.Observation{live(0, 10, "Stable", "a-1", "b-1"), live(10.2, 14, "PreparingRebalance", "a-1"),
+		live(14.2, 20, "PreparingRebalance", "a-1", "b-2"), live(20.2, 30, "Stable", "a-1", "b-2")}
+	want(t, only(t, seenLive(polls...)).Rebalances[0], inspect.UnknownCause, inspect.Low)
+
+	b := newBook()
+	b.generation(0, 1, with(a, 0), with(bb, 1))
+	next := with(bb, 1)
+	next.id = "b-2"
+	b.generation(20, 2, with(a, 0), next)
+	b.c.Observations = polls
+	if r := at(t, b.build(), 2); r.Cause == inspect.RestartedWithinSession {
+		t.Errorf("%s, %s: the group was seen without either process", r.Cause, r.Confidence)
+	}
+}
+
 // A static member's new process takes its place without a rebalance.
 func TestObservedStaticRestart(t *testing.T) {
 	pod := "pod-0"

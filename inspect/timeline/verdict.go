@@ -329,6 +329,8 @@ func (t *track) soonAfter(d *departure, v *verdict) {
 	}
 	if d.swap != nil {
 		switch {
+		case t.seenApart(d):
+			v.say("seen live: it was out before the new process joined")
 		case v.cause == inspect.SessionExpired:
 			v.cause = inspect.RestartedWithinSession
 			v.add(inspect.SessionExpired, "")
@@ -509,9 +511,9 @@ func (t *track) withoutCommits(d *departure, v *verdict) {
 		v.add(inspect.MemberLeft, "")
 	case d.ruledOut(inspect.SessionExpired) && !d.m.static():
 		t.leftSoon(d, v)
-	case d.swap != nil && !d.step.server:
+	case d.swap != nil && !d.step.server && !t.seenApart(d):
 		v.cause = inspect.RestartedWithinSession
-		v.say("the same client joined in the record that shows the old member gone")
+		v.say("the same client had joined by the time that the old member was gone")
 		v.name(possible(d), "")
 	default:
 		v.name(possible(d), "")
