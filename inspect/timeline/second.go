@@ -16,6 +16,7 @@ func (t *track) secondLook() {
 		t.conclude(s)
 		t.liveStart(s)
 	}
+	t.stuckAgain()
 	t.rolling()
 }
 
@@ -93,33 +94,134 @@ const (
 	rollGap = 10 * time.Minute
 	// rollLeast is how many different members must be replaced.
 	rollLeast = 2
+	// mostDeploys is how many deploys in rollGap before and after are still taken for
+	// deploys (policy).
+	mostDeploys = 3
 )
 
 // rolling finds runs in which several members are replaced one after another,
-// each once: a deploy.
+// each once: a deploy. Where the same members go again and again it is none.
 func (t *track) rolling() {
-	var run []*step
-	lanes := map[string]bool{}
-	flush := func() {
-		t.markRolling(run, lanes)
-		run, lanes = nil, map[string]bool{}
+	roots := t.roots()
+	var chain []roll // runs that follow one another without a rest
+	var run roll
+	flush := func(again bool) {
+		if len(run.steps) > 0 {
+			chain = append(chain, run)
+		}
+		run = roll{lanes: map[string]bool{}}
+		if again {
+			return
+		}
+		if !t.churns(chain, roots) {
+			for _, r := range chain {
+				t.markRolling(r.steps, r.lanes)
+			}
+		}
+		chain = nil
 	}
+	flush(false)
 	for _, s := range t.steps {
 		gone := t.replacedLanes(s)
 		if gone == nil {
-			flush()
+			flush(false)
 			continue
 		}
-		again := slices.ContainsFunc(gone, func(l string) bool { return lanes[l] })
-		if again || len(run) > 0 && s.at.Sub(run[len(run)-1].at) > rollGap {
-			flush()
+		for i, l := range gone {
+			if r, ok := roots[l]; ok {
+				gone[i] = r
+			}
 		}
-		run = append(run, s)
+		if n := len(run.steps); n > 0 && s.at.Sub(run.steps[n-1].at) > rollGap {
+			flush(false)
+		} else if slices.ContainsFunc(gone, func(l string) bool { return run.lanes[l] }) {
+			flush(true)
+		}
+		run.steps = append(run.steps, s)
 		for _, l := range gone {
-			lanes[l] = true
+			run.lanes[l] = true
 		}
 	}
-	flush()
+	flush(false)
+}
+
+// roll is a run of rebalances in which each member was replaced at most once.
+type roll struct {
+	steps []*step
+	lanes map[string]bool
+}
+
+// roots maps the member id of each process that came in another's place to the id
+// of the first of them, so that a member that goes a second time is known again.
+func (t *track) roots() map[string]string {
+	out := map[string]string{}
+	for _, s := range t.steps {
+		for _, d := range s.left {
+			if d.ret == nil || d.ret.m.id == d.m.id {
+				continue
+			}
+			root := d.m.id
+			if r, ok := out[root]; ok {
+				root = r
+			}
+			out[d.ret.m.id] = root
+		}
+	}
+	return out
+}
+
+// churns reports whether runs that follow one another are no deploys: a member went
+// twice without closing, or went three times around then and more often than the
+// others or without closing, or at the same record as before, or too often.
+func (t *track) churns(chain []roll, roots map[string]string) bool {
+	if len(chain) == 0 {
+		return false
+	}
+	lanes, clean, twice := map[string]int{}, true, false
+	for _, r := range chain {
+		for l := range r.lanes {
+			lanes[l]++
+			twice = twice || lanes[l] > 1
+		}
+		for _, s := range r.steps {
+			for _, d := range s.left {
+				clean = clean && d.v.cause == inspect.MemberLeft
+				if len(d.ev.stuck) > 0 {
+					return true
+				}
+			}
+		}
+	}
+	last := chain[len(chain)-1].steps
+	around := t.goings(roots, chain[0].steps[0].at.Add(-rollGap), last[len(last)-1].at.Add(rollGap))
+	most, least := 0, 0
+	for l := range lanes {
+		n := max(1, around[l])
+		most = max(most, n)
+		if least == 0 || n < least {
+			least = n
+		}
+	}
+	return twice && !clean || most >= 3 && (!clean || most >= 2*least) || most > mostDeploys
+}
+
+// goings counts how often each member went between two moments, under the id of its
+// first process.
+func (t *track) goings(roots map[string]string, from, to time.Time) map[string]int {
+	out := map[string]int{}
+	for _, s := range t.steps {
+		if s.at.Before(from) || s.at.After(to) {
+			continue
+		}
+		for _, d := range s.left {
+			id := d.m.id
+			if r, ok := roots[id]; ok {
+				id = r
+			}
+			out[id]++
+		}
+	}
+	return out
 }
 
 // replacedLanes are the members that went in a step and came back or were
@@ -195,8 +297,8 @@ func (t *track) markRolling(run []*step, lanes map[string]bool) {
 			static = false
 		}
 	}
-	if 2*len(lanes) < most {
-		return
+	if 2*len(lanes) < most || len(lanes) > most {
+		return // too few for a deploy, or more than there are: some went more than once
 	}
 	conf := inspect.Medium
 	if (clean || static) && len(lanes) >= 3 {

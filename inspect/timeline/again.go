@@ -1,0 +1,178 @@
+package timeline
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// The bounds of calling a record the one at which members go (policy).
+const (
+	// stuckLeast is how many owners in a row must go at one offset.
+	stuckLeast = 2
+	// stuckCloses is the same where all of them seem to have closed by themselves: a
+	// deploy meets an idle partition at the same offset twice.
+	stuckCloses = 3
+	// stuckMoves is how many records other partitions must have moved meanwhile, so
+	// that the one that stands still is no idle one.
+	stuckMoves = 3
+)
+
+// goings are departures in a row of the owners of one partition, between which its
+// committed offset did not move.
+type goings struct {
+	part   tp
+	offset int64
+	list   []*departure
+}
+
+// stuckAgain names the records that come back: a partition whose committed offset is
+// the same each time its owner goes, whoever that is, while other partitions move
+// on. One record at which a process dies, or over which it sits for longer than its
+// poll interval, leaves no commit of its own; only the departures show it.
+func (t *track) stuckAgain() {
+	open := map[tp]*goings{}
+	var all []*goings
+	for _, s := range t.steps {
+		for _, d := range s.left {
+			for k := range d.held {
+				list := t.commits[k]
+				i := firstAfter(list, d.pos-1)
+				if i == 0 {
+					continue // nothing was committed yet, so the place is not known
+				}
+				at := list[i-1].offset
+				if g := open[k]; g != nil && g.offset == at {
+					g.list = append(g.list, d)
+					continue
+				}
+				open[k] = &goings{part: k, offset: at, list: []*departure{d}}
+				all = append(all, open[k])
+			}
+		}
+	}
+	all = slices.DeleteFunc(all, func(g *goings) bool { return !t.sticks(g) })
+	all = slices.DeleteFunc(slices.Clone(all), func(g *goings) bool { return overshadowed(g, all) })
+	slices.SortFunc(all, func(a, b *goings) int {
+		return cmp.Or(compareTP(a.part, b.part), cmp.Compare(a.offset, b.offset))
+	})
+	for _, g := range all {
+		text := stuckText(g.part, g.offset)
+		for _, d := range g.list {
+			if !slices.Contains(d.ev.stuck, text) {
+				d.ev.stuck = append(d.ev.stuck, text)
+			}
+		}
+	}
+}
+
+func stuckText(k tp, offset int64) string {
+	return k.topic + "-" + itoa(k.part) + " offset " + itoa64(offset)
+}
+
+// sticks reports whether it is that one record: often enough, with records waiting,
+// and neither the whole topic nor everything its owners had stood still.
+func (t *track) sticks(g *goings) bool {
+	closes := !slices.ContainsFunc(g.list, func(d *departure) bool { return d.v.cause != inspect.MemberLeft })
+	least := stuckLeast
+	if closes {
+		least = stuckCloses
+	}
+	if len(g.list) < least {
+		return false
+	}
+	first, last := g.list[0], g.list[len(g.list)-1]
+	lag, known := t.lagAt(g.part, g.offset)
+	if known && lag <= 0 {
+		return false
+	}
+	moved, others := 0, 0
+	for k := range t.commits {
+		if k == g.part || k.topic != g.part.topic {
+			continue
+		}
+		others++
+		if t.movedBetween(k, first.pos, last.pos) >= stuckMoves {
+			moved++
+		}
+	}
+	if others == 0 {
+		return known
+	}
+	return 2*moved >= others && t.ownersElsewhere(g)
+}
+
+// overshadowed reports whether another partition tells the same departures better:
+// who sits over one record does not get to its other partitions either, but now and
+// then it does. Where more than two tell them equally well, none is the one.
+func overshadowed(g *goings, all []*goings) bool {
+	alike := 0
+	for _, o := range all {
+		if o == g {
+			continue
+		}
+		both := 0
+		for _, d := range g.list {
+			both += bit(slices.Contains(o.list, d))
+		}
+		if 2*both < len(g.list) {
+			continue
+		}
+		if len(o.list) > len(g.list) {
+			return true
+		}
+		alike++
+	}
+	return alike > 1
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// ownersElsewhere reports whether some owner did work on another of its partitions:
+// one that goes before it has done anything is not stopped by a record. An owner
+// that had nothing else proves nothing either way.
+func (t *track) ownersElsewhere(g *goings) bool {
+	had := false
+	for i := 1; i < len(g.list); i++ {
+		for k := range g.list[i].held {
+			if k == g.part {
+				continue
+			}
+			had = true
+			if t.movedBetween(k, g.list[i-1].pos, g.list[i].pos) > 0 {
+				return true
+			}
+		}
+	}
+	return !had
+}
+
+// movedBetween is how far a partition's committed offset went between two records.
+func (t *track) movedBetween(k tp, from, to int) int64 {
+	list := t.commits[k]
+	lo, hi := firstAfter(list, from-1), firstAfter(list, to-1)
+	if hi == 0 || lo >= hi {
+		return 0
+	}
+	return list[hi-1].offset - list[max(0, lo-1)].offset
+}
+
+// lagAt is how many records wait in a partition, where the group was described and
+// still stands at the offset.
+func (t *track) lagAt(k tp, offset int64) (lag int64, known bool) {
+	if t.in.Snapshot == nil {
+		return 0, false
+	}
+	for _, o := range t.in.Snapshot.Offsets {
+		if o.Topic == k.topic && o.Partition == k.part && o.Lag != nil && o.Committed != nil && *o.Committed == offset {
+			return *o.Lag, true
+		}
+	}
+	return 0, false
+}
