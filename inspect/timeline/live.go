@@ -45,7 +45,8 @@ func inactive(state string) bool { return state == "Dead" || state == "" }
 
 // liveMoved reports whether the coordinator was seen to move, or not to answer for a
 // while, within the member's timeouts before it was out. Its sessions then began
-// anew, and clients that lose their coordinator may join again under a new id.
+// anew, and clients that lose their coordinator may join again under a new id. Polls
+// that fail are no proof where records are: a busy machine fails them as well.
 func (t *track) liveMoved(d *departure) bool {
 	within := slack + time.Minute
 	for _, limit := range []*inspect.Millis{d.m.session, d.m.rebalance} {
@@ -65,11 +66,30 @@ func (t *track) liveMoved(d *departure) bool {
 			continue
 		}
 		moved := coordinator >= 0 && o.Coordinator >= 0 && o.Coordinator != coordinator
-		away := !lost.IsZero() && o.From.Sub(lost) >= lostFor
+		away := !lost.IsZero() && o.From.Sub(lost) >= lostFor && !t.sameLeader(lost, d.pos)
 		if (moved || away) && d.step.endAt.Sub(o.From.Time) <= within {
 			return true
 		}
 		coordinator, lost = o.Coordinator, time.Time{}
+	}
+	return false
+}
+
+// sameLeader reports whether the records prove that the offsets partition had one
+// leader from a moment on up to a record: a coordinator that comes up again, be it
+// the same broker, writes under a higher leader epoch.
+func (t *track) sameLeader(since time.Time, pos int) bool {
+	if pos >= len(t.recs) || t.recs[pos].LeaderEpoch < 0 {
+		return false
+	}
+	for i := pos - 1; i >= 0; i-- {
+		r := t.recs[i]
+		if r.LeaderEpoch >= 0 && r.LeaderEpoch != t.recs[pos].LeaderEpoch {
+			return false
+		}
+		if r.LeaderEpoch >= 0 && r.Time.Before(since) {
+			return true
+		}
 	}
 	return false
 }
@@ -150,8 +170,8 @@ func (t *track) preparing(s *step) (from, to time.Time) {
 	return from, to
 }
 
-// liveStart adds when the rebalance began, and whether the join phase lasted until
-// somebody's rebalance timeout.
+// liveStart adds when the rebalance began, and who held its join phase until the
+// rebalance timeout.
 func (t *track) liveStart(s *step) {
 	if s.server || len(t.in.Observations) == 0 {
 		return
@@ -161,32 +181,109 @@ func (t *track) liveStart(s *step) {
 		return
 	}
 	s.out.StartedAt = inspect.At(from)
-	end := s.stateTime
-	if end.IsZero() || end.After(s.at) {
-		end = s.at
+	t.liveHeld(s)
+}
+
+// joinPhase is how long the join phase that a step ended was seen to last, at least
+// and at most, and when it had ended; ok is false where no poll saw it begin or end.
+func (t *track) joinPhase(s *step) (least, most time.Duration, end time.Time, ok bool) {
+	var before, first, last time.Time
+	for i := range t.in.Observations {
+		o := &t.in.Observations[i]
+		switch {
+		case o.Error != "":
+		case o.State == "PreparingRebalance" && first.IsZero() && o.From.After(s.endAt):
+			return least, most, end, ok // the next one
+		case o.State == "PreparingRebalance":
+			if first.IsZero() {
+				first, ok = o.From.Time, false
+			}
+			last = o.To.Time
+		default:
+			if !first.IsZero() {
+				least, most, end = last.Sub(first), o.From.Sub(before), o.From.Time
+				ok = !before.IsZero() && end.Sub(s.stateTime).Abs() <= nearPoll
+			}
+			before, first = o.To.Time, time.Time{}
+		}
 	}
-	held := end.Sub(from)
+	return least, most, end, ok
+}
+
+// Bounds of a join phase that ended with somebody's rebalance timeout.
+const (
+	// pollNoise is what the answers to polls may be late.
+	pollNoise = 250 * time.Millisecond
+	// sharpHeld is how well its length must be bounded to be sure.
+	sharpHeld = time.Second
+)
+
+// liveHeld finds the members for which the join phase waited in vain. The broker then
+// puts them out at the rebalance timeout, which is the longest of all members'. A
+// member that a poll interval takes out leaves one such time after its last poll,
+// so before the timeout, but by how much nobody knows: only clients without that
+// check, and those that stand still with a session that outlasts it, are put out
+// for sure.
+func (t *track) liveHeld(s *step) {
 	limit := t.longestRebalance(s)
-	if limit == 0 || len(s.left) == 0 || held < limit-nearPoll/5 || held > limit+slack {
+	least, most, end, ok := t.joinPhase(s)
+	if !ok || limit == 0 || least > limit+slack || most+pollNoise < limit {
 		return
 	}
 	for _, d := range s.left {
-		if d.ev.live && d.ev.hi.Before(end.Add(-slack)) {
+		if d.v.basis == inspect.Stated || d.v.cause == inspect.CoordinatorMoved || d.ev.live && d.ev.hi.Before(end.Add(-slack)) {
 			continue // it had gone before the join phase ended
 		}
-		if d.v.basis == inspect.Stated {
+		text := "seen live: the join phase lasted " + between(least, most) + ", until the rebalance timeout of " + dur(limit) + "; " + d.m.lane() + " had not rejoined"
+		if d.leavesItself() {
+			d.v.add(inspect.RejoinTimedOut, "")
+			d.v.conf = lower(d.v.conf, inspect.Medium)
+			if s.out.Cause == d.v.cause {
+				s.out.Rivals, s.out.Confidence = d.v.rivals, lower(s.out.Confidence, d.v.conf)
+			}
 			continue
 		}
-		old := d.v.cause
-		d.v = verdict{cause: inspect.RejoinTimedOut, conf: inspect.Medium, basis: inspect.Inferred, returned: d.v.returned, rivals: d.v.rivals, why: d.v.why}
-		if d.ev.live {
-			d.v.conf = inspect.High
-		}
-		d.v.add(old, "")
-		d.v.rivals = slices.DeleteFunc(d.v.rivals, func(r inspect.Rival) bool { return r.Cause == inspect.RejoinTimedOut })
+		d.v = d.heldVerdict(limit, most-least <= sharpHeld)
 		s.out.Cause, s.out.Confidence, s.out.Rivals = d.v.cause, d.v.conf, d.v.rivals
-		s.out.Evidence = append(s.out.Evidence, "seen live: the join phase lasted "+dur(round(held))+", until the rebalance timeout of "+dur(limit)+"; "+d.m.lane()+" had not rejoined")
+		s.out.Evidence = append(s.out.Evidence, text)
 	}
+}
+
+// leavesItself reports a member whose client leaves the group when its poll loop is too
+// slow, and whose session would have ended before the rebalance timeout had it stood
+// still as a whole.
+func (d *departure) leavesItself() bool {
+	e := d.ev
+	if family := familyOf(d.m); !family.PollInterval() && family != inspect.AIOKafka {
+		return false
+	}
+	return e.session == nil || e.rebalance == nil || *e.session < *e.rebalance
+}
+
+// heldVerdict is the verdict on a member that a join phase waited for until the
+// rebalance timeout; sharp says that the polls leave no doubt of that.
+func (d *departure) heldVerdict(limit time.Duration, sharp bool) verdict {
+	e, family := d.ev, familyOf(d.m)
+	v := verdict{cause: inspect.RejoinTimedOut, conf: inspect.High, basis: inspect.Inferred, returned: d.v.returned, why: d.v.why}
+	for _, r := range d.v.rivals {
+		if r.Cause != inspect.RejoinTimedOut && r.WhyNot != "" {
+			v.add(r.Cause, r.WhyNot)
+		}
+	}
+	if family == inspect.Unknown || family.PollInterval() || family == inspect.AIOKafka {
+		v.add(inspect.PollIntervalExceeded, "")
+		v.conf = inspect.Medium
+	}
+	// A session that ended in the same moment: one as long as the timeout, or one that
+	// the silence from before the join phase filled.
+	if e.session != nil && (*e.session-limit).Abs() <= e.heartbeat+slack || e.session != nil && *e.session > limit && (!e.silent || e.gapHi >= *e.session-slack) {
+		v.add(inspect.SessionExpired, "")
+		v.conf = inspect.Medium
+	}
+	if !e.live || !sharp {
+		v.conf = lower(v.conf, inspect.Medium)
+	}
+	return v
 }
 
 // liveStopped takes the time in which the group was seen rebalancing.

@@ -220,9 +220,11 @@ func (t *track) stopped(s *step, r *inspect.Rebalance) {
 
 func (t *track) longestRebalance(s *step) time.Duration {
 	var most time.Duration
-	for _, m := range s.before {
-		if m.rebalance != nil {
-			most = max(most, m.rebalance.Duration())
+	for _, all := range []map[string]*member{s.before, s.after} {
+		for _, m := range all {
+			if m.rebalance != nil {
+				most = max(most, m.rebalance.Duration())
+			}
 		}
 	}
 	return most

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/family"
 )
 
 // at finds the rebalance of a generation, or of an epoch.
@@ -300,36 +301,72 @@ func TestLiveThreeMembersAreARestart(t *testing.T) {
 }
 
 // A client that lost its coordinator joins again under a new id: nothing was
-// restarted, though two ids of it were seen at once.
+// restarted, though two ids of it were seen at once. Polls that failed are no proof
+// of a move where the leader epochs of the records say that there was none.
 func TestLiveCoordinatorMoveIsNoRestart(t *testing.T) {
 	elsewhere := live(31, 44, "PreparingRebalance", "a-1", "a-2", "b-1")
 	elsewhere.Coordinator = 2
-	for name, then := range map[string][]inspect.Observation{
-		"to another broker": {elsewhere},
-		"back to the same": {{Group: "g", From: clock(11), To: clock(30), Error: "broker 0 refuses connections"},
-			live(31, 44, "PreparingRebalance", "a-1", "a-2", "b-1")},
+	failed := []inspect.Observation{{Group: "g", From: clock(11), To: clock(30), Error: "broker 0 refuses connections"},
+		live(31, 44, "PreparingRebalance", "a-1", "a-2", "b-1")}
+	for name, c := range map[string]struct {
+		then  []inspect.Observation
+		epoch int32 // of the last record
+		cause inspect.Cause
+		conf  inspect.Confidence
+	}{
+		"to another broker":              {[]inspect.Observation{elsewhere}, 0, inspect.CoordinatorMoved, inspect.Low},
+		"back to the same":               {failed, 2, inspect.CoordinatorMoved, inspect.Low},
+		"polls failed, epoch not known":  {failed, -1, inspect.CoordinatorMoved, inspect.Low},
+		"polls failed, the epoch stayed": {failed, 0, inspect.RestartedWithinSession, inspect.High},
 	} {
 		b := newBook()
 		b.generation(0, 1, with(a, 0), with(bb, 1))
 		again := with(a, 0)
 		again.id = "a-2"
+		b.epoch = c.epoch
 		b.generation(45, 2, again, with(bb, 1))
-		b.c.Observations = append([]inspect.Observation{live(0, 10, "Stable", "a-1", "b-1")}, then...)
+		b.c.Observations = append([]inspect.Observation{live(0, 10, "Stable", "a-1", "b-1")}, c.then...)
 		r := at(t, b.build(), 2)
-		if r.Cause != inspect.CoordinatorMoved || r.Confidence == inspect.High {
-			t.Errorf("%s: %s, %s; want coordinator_moved, not high", name, r.Cause, r.Confidence)
+		if r.Cause != c.cause || r.Confidence != c.conf {
+			t.Errorf("%s: %s, %s; want %s, %s", name, r.Cause, r.Confidence, c.cause, c.conf)
 		}
 	}
 }
 
+// A join phase that lasts until the rebalance timeout puts out who did not rejoin; but
+// clients that leave by themselves after a poll interval of the same length look alike.
 func TestLiveJoinPhaseUntilTheTimeout(t *testing.T) {
-	b := newBook()
-	c := who{id: "c-1", client: "c", parts: []int32{2}}
-	b.generation(0, 1, with(a, 0), with(bb, 1))
-	b.generation(310, 2, with(bb, 0, 1), c)
-	b.c.Observations = []inspect.Observation{live(0, 9.9, "Stable", "a-1", "b-1"), live(10.1, 309.8, "PreparingRebalance", "a-1", "b-1", "c-1"), live(310.2, 400, "Stable", "b-1", "c-1")}
-	r := at(t, b.build(), 2)
-	want(t, r, inspect.RejoinTimedOut, inspect.High)
+	for name, c := range map[string]struct {
+		family  inspect.Family
+		session float64
+		ends    float64
+		cause   inspect.Cause
+		conf    inspect.Confidence
+	}{
+		"a client without a poll check":                    {inspect.Sarama, 10, 310, inspect.RejoinTimedOut, inspect.High},
+		"a client that nobody knows":                       {"", 10, 310, inspect.RejoinTimedOut, inspect.Medium},
+		"a client that leaves by itself":                   {inspect.Java, 10, 310, inspect.UnknownCause, inspect.Low},
+		"one that stood still with a longer session":       {inspect.Java, 900, 310, inspect.RejoinTimedOut, inspect.Medium},
+		"the session may have ended in the same moment":    {inspect.Sarama, 300, 310, inspect.RejoinTimedOut, inspect.Medium},
+		"the join phase ended before the timeout":          {inspect.Sarama, 10, 300, inspect.UnknownCause, inspect.Low},
+		"the join phase was longer than the timeout it is": {inspect.Sarama, 10, 330, inspect.UnknownCause, inspect.Low},
+	} {
+		b := newBook()
+		x := who{id: "c-1", client: "c", parts: []int32{2}}
+		gone := with(a, 0)
+		gone.session = c.session
+		b.generation(0, 1, gone, with(bb, 1))
+		b.generation(c.ends, 2, with(bb, 0, 1), x)
+		b.c.Observations = []inspect.Observation{live(0, 9.9, "Stable", "a-1", "b-1"),
+			live(10.1, c.ends-0.2, "PreparingRebalance", "a-1", "b-1", "c-1"), live(c.ends+0.2, 400, "Stable", "b-1", "c-1")}
+		sortBook(b)
+		r := at(t, Build(b.c, Options{Family: func(family.Evidence) inspect.ClientGuess {
+			return inspect.ClientGuess{Family: c.family, Confidence: inspect.High}
+		}})[0], 2)
+		if r.Cause != c.cause || r.Confidence != c.conf {
+			t.Errorf("%s: %s, %s; want %s, %s (%q, %v)", name, r.Cause, r.Confidence, c.cause, c.conf, r.Evidence, r.Rivals)
+		}
+	}
 }
 
 // server writes KIP-848 records.

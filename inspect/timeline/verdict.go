@@ -59,6 +59,9 @@ func (t *track) judge(d *departure) verdict {
 	default:
 		t.bySilence(d, &v)
 	}
+	if !e.moved && v.cause != inspect.RestartedWithinSession {
+		t.heldJoin(d, &v)
+	}
 	return v
 }
 
@@ -525,13 +528,16 @@ func (t *track) withoutCommits(d *departure, v *verdict) {
 func (t *track) leftSoon(d *departure, v *verdict) {
 	e := d.ev
 	v.cause, v.conf = inspect.MemberLeft, inspect.Low
-	v.say("it had taken part in a rebalance " + dur(round(e.hi.Sub(e.aliveAt))) + " before, so its session of " + dur(*e.session) + " cannot have ended: it left by itself")
+	v.say("it had taken part in a rebalance " + dur(round(e.hi.Sub(e.aliveAt))) + " before, so its session of " + dur(*e.session) + " cannot have ended" + leftByItself)
 	if slices.Contains(possible(d), inspect.PollIntervalExceeded) && (e.rebalance == nil || e.hi.Sub(e.aliveAt) >= *e.rebalance/2) {
 		v.add(inspect.PollIntervalExceeded, "")
 		return
 	}
 	v.conf = inspect.Medium
 }
+
+// leftByItself ends the reason of a departure that no timeout explains.
+const leftByItself = ": it left by itself"
 
 // possible are the causes that a departure without usable silence leaves open.
 func possible(d *departure) []inspect.Cause {
