@@ -197,6 +197,8 @@ type member struct {
 	staticLeft time.Time // of the record with epoch -2; zero none
 	leftPos    int
 	target     []tp
+	unread     bool // it was there, or may have been, before the first record that names it
+	doubtful   bool // unread, and what would tell whether that record is its join is compacted away
 }
 
 func (m *member) static() bool { return m.instance != nil && *m.instance != "" }
@@ -237,6 +239,7 @@ type step struct {
 	protoFrom     string
 	protoTo       string
 	subs          []string // lanes whose subscription changed, with what
+	doubt         string   // who joined or else changed its subscription
 	grown         []tp     // partitions that nobody had before
 	topicNews     string   // KIP-848: what changed in the topics
 	unassigned    map[tp]bool
@@ -392,6 +395,10 @@ func (t *track) learnMembers() {
 			old = append(old, r.Member)
 		}
 	}
+	unread := t.unreadMembers()
+	for id := range unread {
+		old = append(old, id)
+	}
 	if t.in.Snapshot != nil && epochs {
 		for _, m := range t.in.Snapshot.Members {
 			if !first[m.MemberID] && m.MemberID != "" && t.in.Snapshot.Type != inspect.Classic {
@@ -401,8 +408,40 @@ func (t *track) learnMembers() {
 	}
 	for _, id := range old {
 		m := t.fromSnapshot(id)
+		_, m.unread = unread[id]
+		m.doubtful = unread[id]
 		t.members[id], t.seen[id] = m, m
 	}
+}
+
+// unreadMembers are those whose first record names them as a join does, and is none:
+// a changed subscription is written alike. The first current assignment tells, whose
+// previous epoch is 0 for a new member alone. Where it was not written with the
+// record, an earlier one may be compacted away: then the member is doubtful (true).
+func (t *track) unreadMembers() map[string]bool {
+	out := map[string]bool{}
+	named, held := map[string]*inspect.Record{}, map[string]bool{}
+	var gone []time.Time
+	for _, r := range t.recs {
+		switch {
+		case r.Member == "":
+		case r.Tombstone:
+			gone = append(gone, r.Time.Time)
+		case r.MemberOf != nil && r.MemberOf.Session == nil && named[r.Member] == nil: // upgraded members have a session
+			named[r.Member] = r
+		case named[r.Member] == nil:
+			held[r.Member] = true // it had an assignment before
+		case r.Current != nil:
+			first := named[r.Member]
+			named[r.Member] = &inspect.Record{}
+			// A member that takes over a static place has the epochs of the one before.
+			taken := slices.ContainsFunc(gone, func(at time.Time) bool { return at.Equal(first.Time.Time) })
+			if first.MemberOf != nil && r.Current.PreviousEpoch > 0 && !taken {
+				out[r.Member] = !held[r.Member] && r.Time.Sub(first.Time.Time) > batchGap
+			}
+		}
+	}
+	return out
 }
 
 // expand turns the partitions of an assignment by topic id, or the tasks of a

@@ -19,9 +19,12 @@ type pending struct {
 	left   []*departure
 	subs   []string
 	topics string
+	doubt  string
 }
 
-func (p *pending) open() bool { return len(p.joined)+len(p.left)+len(p.subs) > 0 || p.topics != "" }
+func (p *pending) open() bool {
+	return len(p.joined)+len(p.left)+len(p.subs) > 0 || p.topics != "" || p.doubt != ""
+}
 
 // batchGap is the most that two records of one coordinator write lie apart.
 const batchGap = 50 * time.Millisecond
@@ -97,7 +100,13 @@ func (t *track) memberRecord(i int, r *inspect.Record) {
 		return
 	}
 	m.since, m.epoch, m.state, m.stateAt, m.target, m.assigned = old.since, old.epoch, old.state, old.stateAt, old.target, old.assigned
-	if old.clientID != "" && (!slices.Equal(old.topics, m.topics) || old.regex != m.regex) {
+	switch {
+	case old.doubtful:
+		t.note(i, r).doubt = m.lane() + " joined, or changed its subscription: what would tell is compacted away"
+	case old.unread:
+		p := t.note(i, r)
+		p.subs = append(p.subs, m.lane()+" now reads "+reads(m)+"; what it read before was not read")
+	case old.clientID != "" && (!slices.Equal(old.topics, m.topics) || old.regex != m.regex):
 		p := t.note(i, r)
 		p.subs = append(p.subs, m.lane()+" now reads "+reads(m)+", before "+reads(old))
 	}
@@ -160,11 +169,11 @@ func (t *track) epoch(i int, r *inspect.Record) {
 	t.known = true
 	s := t.epochStep(i, r, first)
 	s.gen, s.gens = r.Epoch.Epoch, []int32{r.Epoch.Epoch}
-	s.base = base && len(s.joined) == 0 && len(s.left) == 0
+	s.base = base && s.doubt == "" && len(s.joined)+len(s.left)+len(s.subs) == 0
 	switch {
 	case t.deleted != nil && r.Time.Sub(t.deleted.at) <= time.Second:
 		t.upgrade(s)
-	case s.topicNews == "" && len(s.joined)+len(s.left)+len(s.subs) == 0 && t.hashOK && t.hash != r.Epoch.MetadataHash:
+	case s.topicNews == "" && s.doubt == "" && len(s.joined)+len(s.left)+len(s.subs) == 0 && t.hashOK && t.hash != r.Epoch.MetadataHash:
 		s.topicNews = "the hash of the subscribed topics changed: partitions were added, or a topic came or went"
 	}
 	t.hash, t.hashOK = r.Epoch.MetadataHash, true
@@ -180,6 +189,7 @@ func (t *track) epochStep(i int, r *inspect.Record, first bool) *step {
 	s := t.openStep(i, r)
 	s.server = true
 	s.joined, s.left, s.subs, s.topicNews = t.pend.joined, t.pend.left, t.pend.subs, t.pend.topics
+	s.doubt = t.pend.doubt
 	s.after, t.kept = t.members, true
 	s.before = maps.Clone(t.members)
 	for _, m := range s.joined {

@@ -211,6 +211,8 @@ func (t *track) conclude(s *step) {
 		t.concludeSwap(s)
 	case len(s.joined) > 0:
 		t.set(out, inspect.MemberJoined, inspect.High, inspect.Stated, joinedText(s.joined))
+	case s.doubt != "":
+		t.set(out, inspect.UnknownCause, inspect.Low, inspect.Inferred, s.doubt)
 	case len(s.subs) > 0:
 		t.set(out, inspect.SubscriptionChanged, inspect.High, inspect.Stated, s.subs...)
 	case s.topicNews != "":
@@ -226,6 +228,11 @@ func (t *track) conclude(s *step) {
 		out.Evidence = append(out.Evidence, itoa(s.skipped)+" join round(s) before it ended without a sync")
 	}
 	if s.compacted {
+		// Who came and went is the sum of all that was eaten: no cause of this one.
+		out.Confidence = inspect.Low
+		for _, d := range s.left {
+			d.v.conf = inspect.Low
+		}
 		out.Notes = append(out.Notes, "earlier generations are compacted away")
 	}
 }
