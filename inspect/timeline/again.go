@@ -119,12 +119,11 @@ func overshadowed(g *goings, all []*goings) bool {
 		if 2*both < len(g.list) {
 			continue
 		}
-		if len(o.list) > len(g.list) {
+		if alike++; alike > 1 || len(o.list) > len(g.list) {
 			return true
 		}
-		alike++
 	}
-	return alike > 1
+	return false
 }
 
 func bit(b bool) int {

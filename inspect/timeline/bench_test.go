@@ -1,6 +1,7 @@
 package timeline
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/kgdiag/kgdiag/inspect"
@@ -29,6 +30,39 @@ func storm(times int) *inspect.Case {
 // BenchmarkStorm rebuilds two thousand rebalances with their causes.
 func BenchmarkStorm(b *testing.B) {
 	c := storm(1000)
+	for b.Loop() {
+		Build(c, Options{})
+	}
+}
+
+// wide is a group with very many partitions, half of them idle, that loses and regains
+// a member so many times.
+func wide(partitions int32, times int) *inspect.Case {
+	b := newBook()
+	peer, flap := who{id: "p", client: "peer"}, who{client: "flap"}
+	var all []int32
+	for p := range partitions {
+		all = append(all, p)
+	}
+	for i := range times {
+		at := float64(40 * i)
+		flap.id = fmt.Sprintf("f-%d", i)
+		b.generation(at, int32(2*i+1), with(peer, all[:partitions/2]...), with(flap, all[partitions/2:]...))
+		for p := range partitions {
+			if i == 0 || p%2 == 0 {
+				b.commit(at+1, p, int64(4*i))
+				b.commit(at+9, p, int64(4*i+2))
+			}
+		}
+		b.generation(at+20, int32(2*i+2), with(peer, all...))
+	}
+	sortBook(b)
+	return b.c
+}
+
+// BenchmarkWide is a group of 1,000 partitions and 200 departures.
+func BenchmarkWide(b *testing.B) {
+	c := wide(1000, 200)
 	for b.Loop() {
 		Build(c, Options{})
 	}
