@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"time"
 
@@ -29,11 +30,15 @@ type departure struct {
 
 // left lists the departures of a history that were not of low confidence.
 func left(t *inspect.Timeline, want func(departure) bool) []departure {
+	return goings(t, func(d departure) bool { return d.Confidence != inspect.Low && want(d) })
+}
+
+// goings lists the departures of a history, however sure their causes are.
+func goings(t *inspect.Timeline, want func(departure) bool) []departure {
 	var out []departure
 	for _, r := range t.Rebalances {
 		for _, l := range r.Members.Left {
-			d := departure{l, r}
-			if d.Confidence != inspect.Low && want(d) {
+			if d := (departure{l, r}); want(d) {
 				out = append(out, d)
 			}
 		}
@@ -93,8 +98,10 @@ func byLane(ds []departure) [][]departure {
 // made: a deploy, a first start, a deletion.
 func planned(r inspect.Rebalance) bool {
 	switch r.Cause {
-	case inspect.RollingRestart, inspect.StaticMemberRestarted, inspect.GroupDeleted, inspect.GroupEmptied, inspect.ProtocolChanged:
+	case inspect.RollingRestart, inspect.StaticMemberRestarted, inspect.GroupDeleted, inspect.ProtocolChanged:
 		return true
+	case inspect.GroupEmptied: // by a stop, or because the last member was put out
+		return !slices.ContainsFunc(r.Members.Left, func(l inspect.Departure) bool { return l.Cause.Eviction() })
 	}
 	return false
 }

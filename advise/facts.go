@@ -156,6 +156,9 @@ func lacks(s *Subject, f inspect.Fact) (lack, bool) {
 		switch {
 		case g.Group == "":
 			general = &s.Case.Gaps[i]
+		case g.Group == s.Group && s.Scope == PerClient && f == inspect.FactTimeouts && p.has(s):
+			// While a group rebalances, the newcomer's timeouts are in no record yet. Those
+			// of the others are, and that is when somebody asks.
 		case g.Group == s.Group && s.Scope != PerCluster:
 			return gapLack(g), true
 		}

@@ -12,7 +12,7 @@ var _ = register(Rule{
 	ID: "KGD105", Name: "poll-interval-too-short", Severity: Error, Since: "v0.1.0", Scope: PerClient,
 	Needs:     []inspect.Fact{inspect.FactTimeouts, inspect.FactPollTime},
 	Uses:      []inspect.Fact{inspect.FactClientConfig},
-	SymptomOf: []string{"KGD108", "KGD601"},
+	SymptomOf: []string{"KGD108", "KGD601", "KGD210"},
 	Doc: Doc{
 		Summary: "The work between two polls takes longer than max.poll.interval.ms, or nearly so.",
 		Why: "A consumer that is not polled for max.poll.interval.ms leaves the group by itself, although its heartbeats go on (KIP-62). " +

@@ -11,7 +11,7 @@ import (
 var _ = register(Rule{
 	ID: "KGD203", Name: "rebalance-storm", Severity: Error, Since: "v0.1.0", Scope: PerGroup,
 	Needs: []inspect.Fact{inspect.FactHistory},
-	SymptomOf: []string{"KGD105", "KGD201", "KGD202", "KGD204", "KGD206", "KGD211", "KGD212", "KGD302",
+	SymptomOf: []string{"KGD105", "KGD201", "KGD202", "KGD204", "KGD206", "KGD210", "KGD211", "KGD212", "KGD302",
 		"KGD101", "KGD102", "KGD103", "KGD104"},
 	Doc: Doc{
 		Summary: "The group rebalanced at least ten times within an hour without a deploy.",

@@ -19,13 +19,13 @@ var _ = register(Rule{
 		Refs:  []string{"KIP-345"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
-		returned := left(s.Timeline, func(d departure) bool { return d.back() && !planned(d.in) })
+		// That a member went and came back is read, whether or not the log tells why.
+		returned := goings(s.Timeline, func(d departure) bool { return d.back() && !planned(d.in) })
 		for _, ds := range byLane(returned) {
-			if len(ds) < flaps {
-				return
+			if len(ds) < flaps*s.sharing(ds[0]) {
+				continue
 			}
 			f := s.Finding(Warning, fmt.Sprintf("%s left and came back %s", ds[0].lane(), times(ds)))
-			f.Confidence = leastSure(ds)
 			causes := make([]inspect.Rebalance, len(ds))
 			for i, d := range ds {
 				causes[i] = inspect.Rebalance{Cause: d.Cause}
@@ -36,3 +36,17 @@ var _ = register(Rule{
 		}
 	},
 })
+
+// sharing is how many members go by the name of one: with the same client id on the
+// same host each departure may be another's.
+func (s *Subject) sharing(d departure) int {
+	n := 0
+	if s.Live != nil && d.InstanceID == nil {
+		for _, m := range s.Live.Members {
+			if m.InstanceID == nil && m.ClientID == d.ClientID && m.Host == d.Host {
+				n++
+			}
+		}
+	}
+	return max(1, n)
+}

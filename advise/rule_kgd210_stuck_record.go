@@ -3,9 +3,51 @@ package advise
 import (
 	"fmt"
 	"regexp"
+	"slices"
 
 	"github.com/kgdiag/kgdiag/inspect"
 )
+
+// StuckRecord is a place in a partition at which members go again and again.
+type StuckRecord struct {
+	Place string // "topic-partition offset N"
+	Times int    // departures there
+}
+
+// StuckRecords are the places at which at least two departures happened, those with
+// the most first. How surely the cause of each departure is known does not matter:
+// that a process crashed and that it was put out look alike, but the place is read.
+func StuckRecords(rebalances []inspect.Rebalance) []StuckRecord {
+	seen := map[string]int{}
+	for _, r := range rebalances {
+		for _, l := range r.Members.Left {
+			for _, place := range l.Stuck {
+				seen[place]++
+			}
+		}
+	}
+	out := []StuckRecord{}
+	for _, place := range sortedKeys(seen) {
+		if seen[place] >= 2 {
+			out = append(out, StuckRecord{place, seen[place]})
+		}
+	}
+	slices.SortStableFunc(out, func(a, b StuckRecord) int { return b.Times - a.Times })
+	return out
+}
+
+// Command reads the record with Kafka's own tool, through the brokers given; "" where
+// the place cannot be told. It ends by itself where the record is there no longer.
+func (r StuckRecord) Command(bootstrap string) string {
+	m := stuckAt.FindStringSubmatch(r.Place)
+	if m == nil {
+		return ""
+	}
+	if bootstrap == "" {
+		bootstrap = "HOST:PORT"
+	}
+	return fmt.Sprintf("kafka-console-consumer --bootstrap-server %s --topic %s --partition %s --offset %s --max-messages 1 --timeout-ms 10000", bootstrap, m[1], m[2], m[3])
+}
 
 var stuckAt = regexp.MustCompile(`^(.+)-(\d+) offset (\d+)$`)
 
@@ -13,30 +55,20 @@ var _ = register(Rule{
 	ID: "KGD210", Name: "stuck-record", Severity: Error, Since: "v0.1.0", Scope: PerGroup,
 	Needs: []inspect.Fact{inspect.FactHistory},
 	Doc: Doc{
-		Summary: "Members are put out again and again at the same offset of the same partition.",
-		Why: "The committed offset of a partition did not move while one owner after the other was put out: the record at that offset takes too " +
+		Summary: "Members go again and again at the same offset of the same partition.",
+		Why: "The committed offset of a partition did not move while one owner after the other went: the record at that offset takes too " +
 			"long or kills the process, and each new owner begins with it.",
 		Fix:   "Read the record at that offset, and handle it apart (time limit, dead letter topic).",
 		Price: "the record is not processed in its place",
 		Refs:  []string{"KafkaConsumer javadoc, Detecting Consumer Failures"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
-		evictions := left(s.Timeline, func(d departure) bool { return d.Cause.Eviction() })
-		seen := map[string]int{}
-		for _, d := range evictions {
-			for _, place := range d.Stuck {
-				seen[place]++
-			}
-		}
-		for _, place := range sortedKeys(seen) {
-			if seen[place] < 2 {
-				continue
-			}
-			f := s.Finding(Error, fmt.Sprintf("%d evictions at %s: the committed offset did not move between them", seen[place], place))
-			f.Confidence = leastSure(evictions)
+		for _, place := range StuckRecords(s.Timeline.Rebalances) {
+			f := s.Finding(Error, fmt.Sprintf("members went %d times at %s: the committed offset did not move in between", place.Times, place.Place))
+			f.Confidence = inspect.Medium // that the record is the cause is a conclusion; that it is the same one is not
 			f.Fix = &Fix{}
-			if m := stuckAt.FindStringSubmatch(place); m != nil {
-				f.Fix.Summary = fmt.Sprintf("Read that record (kafka-console-consumer --topic %s --partition %s --offset %s --max-messages 1), and handle it apart.", m[1], m[2], m[3])
+			if read := place.Command(s.Case.Cluster.Bootstrap); read != "" {
+				f.Fix.Summary = "Read that record (" + read + "), and handle it apart."
 			}
 			report(f)
 		}
