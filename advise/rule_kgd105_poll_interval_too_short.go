@@ -60,7 +60,7 @@ func (s *Subject) pollFix(poll Value, need Need) *Fix {
 		if to > inspect.RoundUp(wide) {
 			why = "and never below the client's default"
 		}
-		x.Notes[keyPoll] = fmt.Sprintf("%s x 1.25 = %s, %s", span(need.D.Truncate(100*time.Millisecond)), span(wide.Truncate(100*time.Millisecond)), why)
+		x.Notes[keyPoll] = fmt.Sprintf("%s x 1.25 = %s, %s", span(roundedUp(need.D)), span(roundedUp(wide)), why)
 		x.Price = fmt.Sprintf("a consumer that hangs is noticed after %s instead of %s", span(to), span(poll.D))
 	} else {
 		x.Summary = "Process in another thread and pause the partitions meanwhile; no interval is long enough for " + span(need.D) + "."
@@ -115,4 +115,12 @@ func (s *Subject) avoidable(need Need) *int {
 		}
 	}
 	return &n
+}
+
+// roundedUp is a duration as people compare it: whole seconds from ten on.
+func roundedUp(d time.Duration) time.Duration {
+	if d < 10*time.Second {
+		return d.Truncate(100 * time.Millisecond)
+	}
+	return (d + time.Second - 1).Truncate(time.Second)
 }

@@ -12,27 +12,28 @@ import (
 type StuckRecord struct {
 	Place string // "topic-partition offset N"
 	Times int    // departures there
+	Last  inspect.Time
 }
 
-// StuckRecords are the places at which at least two departures happened, those with
-// the most first. How surely the cause of each departure is known does not matter:
+// StuckRecords are the places at which at least two departures happened, the
+// newest first. How surely the cause of each departure is known does not matter:
 // that a process crashed and that it was put out look alike, but the place is read.
 func StuckRecords(rebalances []inspect.Rebalance) []StuckRecord {
-	seen := map[string]int{}
+	seen := map[string]StuckRecord{}
 	for _, r := range rebalances {
 		for _, l := range r.Members.Left {
 			for _, place := range l.Stuck {
-				seen[place]++
+				seen[place] = StuckRecord{place, seen[place].Times + 1, r.Time}
 			}
 		}
 	}
 	out := []StuckRecord{}
 	for _, place := range sortedKeys(seen) {
-		if seen[place] >= 2 {
-			out = append(out, StuckRecord{place, seen[place]})
+		if seen[place].Times >= 2 {
+			out = append(out, seen[place])
 		}
 	}
-	slices.SortStableFunc(out, func(a, b StuckRecord) int { return b.Times - a.Times })
+	slices.SortStableFunc(out, func(a, b StuckRecord) int { return b.Last.Compare(a.Last.Time) })
 	return out
 }
 

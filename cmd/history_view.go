@@ -407,11 +407,11 @@ func (a *app) evidenceLines(h groupHistory) []render.Line {
 			out = append(out, render.L("      %s", e))
 		}
 		for _, v := range r.Rivals {
-			why := v.WhyNot
-			if why == "" {
-				why = "nothing speaks against it"
+			if v.WhyNot == "" {
+				out = append(out, render.L("      or %s: nothing speaks against it", v.Cause))
+				continue
 			}
-			out = append(out, render.L("      not %s: %s", v.Cause, why))
+			out = append(out, render.L("      not %s: %s", v.Cause, v.WhyNot))
 		}
 		for _, n := range r.Notes {
 			out = append(out, render.L("      %s", n))

@@ -86,7 +86,7 @@ func (d *diagnosis) triageRow() []render.Span {
 		cause += ", perhaps"
 	}
 	if d.Verdict == verdictStuck {
-		cause = "rebalancing now; " + cause
+		cause = "stuck; " + cause
 	}
 	style := term.Plain
 	if d.Summary.Evictions > 0 {
@@ -126,9 +126,14 @@ type mishap struct {
 // is named before one broker, and a broker before a mere moment.
 func correlate(ds []diagnosis) []sharedCause {
 	var all []mishap
-	byBroker := map[string]int{}
+	byBroker, hosts := map[string]int{}, map[string]bool{}
 	for i := range ds {
 		d := &ds[i]
+		if d.live != nil {
+			for _, m := range d.live.Members {
+				hosts[m.Host] = true
+			}
+		}
 		broker := ""
 		if d.coordinator != nil {
 			broker = fmt.Sprint(d.coordinator.ID)
@@ -140,6 +145,7 @@ func correlate(ds []diagnosis) []sharedCause {
 				continue
 			}
 			for _, l := range r.Members.Left {
+				hosts[l.Host] = true
 				all = append(all, mishap{d.Group, broker, l.Host, l.ClientID, l.LeftBetween[1].Time})
 			}
 			if len(r.Members.Left) == 0 && acts(r.Cause) {
@@ -149,7 +155,9 @@ func correlate(ds []diagnosis) []sharedCause {
 	}
 	slices.SortStableFunc(all, func(x, y mishap) int { return x.at.Compare(y.at) })
 	out := []sharedCause{}
-	out = append(out, clusters("host", all, func(t mishap) string { return t.host }, sharedHost)...)
+	if len(hosts) > 1 { // else all are on it, the healthy ones too
+		out = append(out, clusters("host", all, func(t mishap) string { return t.host }, sharedHost)...)
+	}
 	brokers := clusters("broker", all, func(t mishap) string { return t.broker }, sharedWithin)
 	if len(byBroker) > 1 {
 		out = append(out, brokers...)
@@ -181,9 +189,10 @@ func coveredBy(m sharedCause, out []sharedCause) bool {
 func clusters(kind string, all []mishap, key func(mishap) string, within time.Duration) []sharedCause {
 	byKey := map[string][]mishap{}
 	var keys []string
+	always := chronic(all, within)
 	for _, t := range all {
 		k := key(t)
-		if k == "" {
+		if k == "" || always[t.group] {
 			continue
 		}
 		if byKey[k] == nil {
@@ -217,6 +226,24 @@ func clusters(kind string, all []mishap, key func(mishap) string, within time.Du
 			run = append(run, t)
 		}
 		flush()
+	}
+	return out
+}
+
+// chronic are groups that are in trouble so often that they meet any other's trouble
+// by chance: a span as long as within holds one of theirs in every fourth case.
+func chronic(all []mishap, within time.Duration) map[string]bool {
+	first, last, n := map[string]time.Time{}, map[string]time.Time{}, map[string]int{}
+	for _, t := range all {
+		if n[t.group] == 0 {
+			first[t.group] = t.at
+		}
+		last[t.group] = t.at
+		n[t.group]++
+	}
+	out := map[string]bool{}
+	for g, count := range n {
+		out[g] = count > sharedLeast && 4*time.Duration(count-1)*within > last[g].Sub(first[g])
 	}
 	return out
 }

@@ -144,6 +144,8 @@ type diagnosis struct {
 	main        []occurrence // of the main cause, oldest first
 	coordinator *inspect.BrokerRef
 	live        *inspect.Group
+	stuck       []advise.StuckRecord
+	churns      bool   // rules say that it rebalances too often, whatever the causes
 	noHistory   string // why the log was not read
 }
 
@@ -157,12 +159,16 @@ type whyCost struct {
 
 // waiting says whom a rebalance under way waits for.
 type waiting struct {
-	Since  inspect.Time `json:"since"`   // of the last record before it; zero unknown
-	Until  inspect.Time `json:"until"`   // at most
-	For    []string     `json:"for"`     // members; probably where Sure is false
-	Sure   bool         `json:"sure"`    // the protocol names them (KIP-848)
-	Reason string       `json:"reason"`  // how the members were found
-	States []string     `json:"members"` // all members that take part
+	Since inspect.Time `json:"since"` // of the last record before it; zero unknown
+	Until inspect.Time `json:"until"` // at most
+	// Began is when the members that have rejoined stopped committing, and Expected
+	// one rebalance timeout later; zero unknown.
+	Began    inspect.Time `json:"began"`
+	Expected inspect.Time `json:"expected"`
+	For      []string     `json:"for"`     // members; probably where Sure is false
+	Sure     bool         `json:"sure"`    // the protocol names them (KIP-848)
+	Reason   string       `json:"reason"`  // how the members were found
+	States   []string     `json:"members"` // all members that take part
 }
 
 // occurrence is one departure of the main cause.
@@ -237,6 +243,10 @@ func (d *diagnosis) past(c *inspect.Case, o *pastOptions) {
 		within.Rebalances = d.rebalances
 		r := inspect.WhatIf(within, *o.replay)
 		d.WhatIf = &r
+	}
+	d.stuck = advise.StuckRecords(d.rebalances)
+	for _, r := range d.stuck {
+		d.Stuck = append(d.Stuck, r.Place)
 	}
 	seen := map[string]bool{}
 	for i := range d.rebalances {
@@ -338,16 +348,6 @@ func (d *diagnosis) mainVerdict() {
 			d.Rivals = l.Rivals
 		}
 	}
-	for _, oc := range d.main {
-		if oc.d == nil {
-			continue
-		}
-		for _, s := range oc.d.Stuck {
-			if !slices.Contains(d.Stuck, s) {
-				d.Stuck = append(d.Stuck, s)
-			}
-		}
-	}
 }
 
 func bit(b bool) int {
@@ -368,17 +368,17 @@ func (oc occurrence) confidence() inspect.Confidence {
 // tiedRules are the rules whose findings explain or cure a cause.
 var tiedRules = map[inspect.Cause][]string{
 	inspect.PollIntervalExceeded:   {"KGD210", "KGD105", "KGD204", "KGD108", "KGD203", "KGD207"},
-	inspect.RejoinTimedOut:         {"KGD207", "KGD105", "KGD106", "KGD204"},
-	inspect.SyncPhaseExpired:       {"KGD202", "KGD105", "KGD203"},
-	inspect.SessionExpired:         {"KGD201", "KGD103", "KGD109", "KGD101", "KGD102", "KGD107", "KGD204", "KGD203"},
-	inspect.RestartedWithinSession: {"KGD205", "KGD208", "KGD204", "KGD203"},
-	inspect.MemberLeft:             {"KGD204", "KGD205", "KGD203"},
+	inspect.RejoinTimedOut:         {"KGD210", "KGD207", "KGD105", "KGD106", "KGD204"},
+	inspect.SyncPhaseExpired:       {"KGD210", "KGD202", "KGD105", "KGD203"},
+	inspect.SessionExpired:         {"KGD210", "KGD201", "KGD103", "KGD109", "KGD101", "KGD102", "KGD107", "KGD204", "KGD203"},
+	inspect.RestartedWithinSession: {"KGD210", "KGD205", "KGD208", "KGD204", "KGD203"},
+	inspect.MemberLeft:             {"KGD210", "KGD204", "KGD205", "KGD203"},
 	inspect.RollingRestart:         {"KGD205"},
 	inspect.StaticMemberFenced:     {"KGD206"},
 	inspect.StaticMemberRestarted:  {"KGD208"},
 	inspect.CoordinatorMoved:       {"KGD211", "KGD301"},
 	inspect.AssignmentFailed:       {"KGD212", "KGD301", "KGD302"},
-	inspect.UnknownCause:           {"KGD203", "KGD204"},
+	inspect.UnknownCause:           {"KGD210", "KGD203", "KGD204"},
 }
 
 // advice picks the findings that are tied to the cause; the others are counted.
@@ -389,6 +389,9 @@ func (d *diagnosis) advice(report advise.Report) {
 		if f.Group != d.Group && f.Group != "" {
 			continue
 		}
+		if f.Severity.Rank() >= advise.Warning.Rank() && slices.Contains([]string{"KGD203", "KGD204", "KGD210"}, f.ID) {
+			d.churns = true
+		}
 		if f.Severity.Rank() >= advise.Warning.Rank() || slices.Contains(tied, f.ID) {
 			if slices.Contains(tied, f.ID) {
 				d.Findings = append(d.Findings, f)
@@ -398,7 +401,7 @@ func (d *diagnosis) advice(report advise.Report) {
 		}
 	}
 	slices.SortStableFunc(d.Findings, func(x, y advise.Finding) int {
-		return cmp.Or(cmp.Compare(bit(y.Fix != nil && len(y.Fix.Set) > 0), bit(x.Fix != nil && len(x.Fix.Set) > 0)),
+		return cmp.Or(cmp.Compare(bit(y.ID == "KGD210"), bit(x.ID == "KGD210")), cmp.Compare(bit(y.Fix != nil && len(y.Fix.Set) > 0), bit(x.Fix != nil && len(x.Fix.Set) > 0)),
 			cmp.Compare(slices.Index(tied, x.ID), slices.Index(tied, y.ID)))
 	})
 	for _, u := range report.Unchecked {
@@ -410,13 +413,13 @@ func (d *diagnosis) advice(report advise.Report) {
 
 // judge heads the diagnosis with one word.
 func (d *diagnosis) judge() {
-	bad := d.Summary.Evictions > 0
+	bad := d.Summary.Evictions > 0 || d.churns
 	for i := range d.rebalances {
 		r := &d.rebalances[i]
 		bad = bad || acts(r.Cause) && (len(r.Members.Left) > 0 || r.Cause == inspect.AssignmentFailed || r.Cause == inspect.StaticMemberFenced)
 	}
 	switch {
-	case d.Waiting != nil && bad, d.Waiting != nil && d.Waiting.long():
+	case d.Waiting != nil && d.Waiting.long(d.live.At) && (bad || d.Waiting.mayTake() > longWait):
 		d.Verdict = verdictStuck
 	case bad:
 		d.Verdict = verdictUnstable
@@ -435,11 +438,29 @@ func (d *diagnosis) judge() {
 	}
 }
 
-// longWait is from when on a rebalance under way is called stuck.
-const longWait = 30 * time.Second
+// A rebalance that takes no longer than shortWait is none to worry about; one that
+// may still take longWait is.
+const (
+	shortWait = 10 * time.Second
+	longWait  = 30 * time.Second
+)
 
-func (w *waiting) long() bool {
-	return !w.Since.IsZero() && !w.Until.IsZero() && w.Until.Sub(w.Since.Time) > longWait
+// long reports whether a rebalance has been under way for a while. Where nothing tells
+// when it began, it may have been for long.
+func (w *waiting) long(now inspect.Time) bool {
+	return w.Began.IsZero() || now.Sub(w.Began.Time) > shortWait
+}
+
+// mayTake is how long it may take in all, as far as is known.
+func (w *waiting) mayTake() time.Duration {
+	begin := w.Began
+	if begin.IsZero() {
+		begin = w.Since
+	}
+	if begin.IsZero() || w.Until.IsZero() {
+		return 0
+	}
+	return w.Until.Sub(begin.Time)
 }
 
 // wait finds whom a rebalance under way waits for.
@@ -481,45 +502,83 @@ func (d *diagnosis) waitServer() {
 
 // waitClassic: the join phase of a classic group ends at the latest one rebalance
 // timeout, the longest of all members', after it began. Which members have rejoined
-// is on no API; those that have stop committing.
+// is on no API, nor when it began; those that have rejoined stop committing, and tell
+// both.
 func (d *diagnosis) waitClassic(c *inspect.Case) {
 	g := d.live
-	w := &waiting{For: []string{}, States: []string{}}
+	w := &waiting{For: []string{}, States: []string{}, Since: g.StateSince}
 	var most time.Duration
+	var seen []committer
 	last := lastCommits(c, d.Group)
-	var newest, second inspect.Time
-	var busiest string
 	for _, m := range g.Members {
 		name := memberName(m.ClientID, m.MemberID, m.InstanceID)
 		w.States = append(w.States, name)
 		most = max(most, inspect.Or(m.Rebalance, 0))
-		switch at := last[m.MemberID]; {
-		case at.After(newest.Time):
-			second, newest, busiest = newest, at, name
-		case at.After(second.Time):
-			second = at
+		if at, ok := last[m.MemberID]; ok {
+			seen = append(seen, committer{name, at})
 		}
 	}
-	if busiest != "" && !second.IsZero() && newest.Sub(second.Time) > 2*time.Second {
-		w.For = append(w.For, busiest)
-		w.Reason = "it still commits, the others have stopped"
-	}
+	w.suspect(seen, g.At)
 	if most > 0 {
 		w.Until = inspect.At(g.At.Add(most))
+		if end := w.Began.Add(most); !w.Began.IsZero() && end.Before(w.Until.Time) && end.After(g.At.Time) {
+			w.Expected = inspect.At(end)
+		}
 	}
-	w.Since = g.StateSince
 	d.Waiting = w
 }
 
-// lastCommits is the time of the newest commit on each member's partitions, by the
-// newest GroupMetadata record.
-func lastCommits(c *inspect.Case, group string) map[string]inspect.Time {
+// committer is a member with its newest commits.
+type committer struct {
+	name string
+	last commitTimes
+}
+
+// suspect finds the member that the others wait for: the only one that still commits,
+// or the one that had stopped before the others did.
+func (w *waiting) suspect(seen []committer, now inspect.Time) {
+	if len(seen) < 2 {
+		return
+	}
+	slices.SortStableFunc(seen, func(a, b committer) int { return a.last.at.Compare(b.last.at.Time) })
+	first, second := seen[0], seen[1]
+	newest, before := seen[len(seen)-1], seen[len(seen)-2]
+	stopped := newest.last // of those that do not commit any more, who did last
+	switch {
+	case newest.last.at.Sub(before.last.at.Time) > 2*time.Second+before.last.pace():
+		w.For, w.Reason = append(w.For, newest.name), "it still commits, the others have stopped"
+		stopped = before.last
+	case second.last.at.Sub(first.last.at.Time) > 2*time.Second+2*first.last.pace():
+		w.For, w.Reason = append(w.For, first.name), "it had stopped committing "+span(second.last.at.Sub(first.last.at.Time).Round(time.Second))+" before the others did"
+	}
+	if now.Sub(stopped.at.Time) > stopped.pace() { // else it may be about to commit again
+		w.Began = stopped.at
+	}
+}
+
+// commitTimes are the times of a member's two newest commits.
+type commitTimes struct{ at, before inspect.Time }
+
+// pace is the time between them, at most what a usual auto-commit takes.
+func (c commitTimes) pace() time.Duration {
+	if c.before.IsZero() {
+		return usualCommits
+	}
+	return min(c.at.Sub(c.before.Time), usualCommits)
+}
+
+// usualCommits is auto.commit.interval.ms of most clients (ConsumerConfig).
+const usualCommits = 5 * time.Second
+
+// lastCommits are the times of the newest commits on each member's partitions, since
+// the newest GroupMetadata record and by its assignment.
+func lastCommits(c *inspect.Case, group string) map[string]commitTimes {
 	type part struct {
 		topic string
 		n     int32
 	}
 	owner := map[part]string{}
-	out := map[string]inspect.Time{}
+	out := map[string]commitTimes{}
 	for i := range c.Records {
 		r := &c.Records[i]
 		if r.Group != group {
@@ -527,7 +586,7 @@ func lastCommits(c *inspect.Case, group string) map[string]inspect.Time {
 		}
 		switch {
 		case r.Metadata != nil:
-			owner = map[part]string{}
+			owner, out = map[part]string{}, map[string]commitTimes{}
 			for _, m := range r.Metadata.Members {
 				for _, tp := range m.Assigned {
 					for _, p := range tp.Partitions {
@@ -536,8 +595,12 @@ func lastCommits(c *inspect.Case, group string) map[string]inspect.Time {
 				}
 			}
 		case r.Commit != nil:
-			if m := owner[part{r.Topic, r.TopicPartition}]; m != "" {
-				out[m] = r.Time
+			m := owner[part{r.Topic, r.TopicPartition}]
+			if m == "" {
+				continue
+			}
+			if t := out[m]; r.Time.Sub(t.at.Time) > 20*time.Millisecond { // several partitions, one commit
+				out[m] = commitTimes{at: r.Time, before: t.at}
 			}
 		}
 	}

@@ -25,7 +25,7 @@ func (a *app) whyView(c *inspect.Case, ds []diagnosis, o *pastOptions) render.Vi
 	doc := whyDoc{envelope: a.envelopeOf("kgdiag.why/v1", c), Groups: ds, Shared: []sharedCause{}}
 	more := fmt.Sprintf("last %s to %s", span(o.end.Sub(o.begin).Round(time.Second)), a.clockZone(o.end))
 	if len(ds) == 1 && wholeLog(c, ds[0].Group) {
-		more += ", log complete from its beginning"
+		more += ", log complete"
 	} else if len(ds) == 1 && !ds[0].Complete.IsZero() {
 		more += ", log complete since " + a.day(ds[0].Complete.Time)
 	}
@@ -59,7 +59,7 @@ func whyTSV(ds []diagnosis) *render.Table {
 		if d.Lag != nil {
 			lag = fmt.Sprint(*d.Lag)
 		}
-		if f := d.fix(); f != nil {
+		if f := d.fix(); f != nil && len(d.stuck) == 0 {
 			set = strings.Join(settings(f.Fix.Set), " ")
 		}
 		t.Rows = append(t.Rows, render.Row(d.Group, d.Verdict, d.State, gen, members, lag, fmt.Sprint(d.Summary.Rebalances),
@@ -70,14 +70,14 @@ func whyTSV(ds []diagnosis) *render.Table {
 
 // whyLines are the page of one group.
 func (a *app) whyLines(c *inspect.Case, d *diagnosis, o *pastOptions) []render.Line {
-	lines := []render.Line{a.verdictLine(d)}
+	lines := a.verdictLines(d)
 	if d.Waiting != nil {
-		lines = append(lines, a.waitingLine(d.Waiting))
+		lines = append(lines, a.waitingLines(d.Waiting)...)
 	}
 	if d.Cause == "" || d.Cause == inspect.MemberJoined && d.Verdict != verdictUnstable {
 		lines = append(lines, a.calmLines(d, o)...)
 	} else {
-		lines = append(lines, a.causeLines(d)...)
+		lines = append(lines, a.causeLines(c, d)...)
 		lines = append(lines, a.costLines(d)...)
 		lines = append(lines, a.cureLines(c, d)...)
 	}
@@ -87,22 +87,28 @@ func (a *app) whyLines(c *inspect.Case, d *diagnosis, o *pastOptions) []render.L
 		}
 	}
 	lines = append(lines, a.checkLines(c, d)...)
-	return append(lines, a.nextLines(d)...)
+	return append(lines, a.nextLines(d, o)...)
 }
 
-// verdictLine is the first line of a group.
-func (a *app) verdictLine(d *diagnosis) render.Line {
+// verdictLines head a group: the verdict, what happened, and the state now, which has
+// a line of its own where one is too short.
+func (a *app) verdictLines(d *diagnosis) []render.Line {
 	style := map[string]term.Style{verdictHealthy: term.Good, verdictOK: term.Good, verdictUnstable: term.Bad, verdictStuck: term.Bad,
 		verdictUnknown: term.Warn, verdictGone: term.Warn}[d.Verdict]
 	l := render.Line{render.S(term.Bold, "%s", d.Group), render.P("  "), render.S(style, "%s", d.Verdict), render.P(": ")}
-	if n := len(d.rebalances); n > 0 {
-		l = append(l, render.P("%s", plural(n, "rebalance")))
-		if d.Summary.Evictions > 0 {
-			l = append(l, render.P(", %s", plural(d.Summary.Evictions, "eviction")))
-		}
-		l = append(l, render.P(". Now "))
+	now := a.nowText(d)
+	n := len(d.rebalances)
+	if n == 0 {
+		return []render.Line{append(l, render.P("%s", now))}
 	}
-	return append(l, render.P("%s", a.nowText(d)))
+	l = append(l, render.P("%s", plural(n, "rebalance")))
+	if d.Summary.Evictions > 0 {
+		l = append(l, render.P(", %s", plural(d.Summary.Evictions, "eviction")))
+	}
+	if whole := append(slices.Clone(l), render.P(". Now %s", now)); len([]rune(whole.Plain())) <= pageWidth {
+		return []render.Line{whole}
+	}
+	return append([]render.Line{l}, paragraph("", "now "+now)...)
 }
 
 // nowText is the group's state now.
@@ -140,23 +146,47 @@ func label(word, format string, args ...any) render.Line {
 	return render.Line{render.S(term.Bold, "%-4s", word), render.P("  "+format, args...)}
 }
 
-const pageIndent = "      "
+// The page is made for a terminal of 80 columns, and is the same in a pipe.
+const (
+	pageIndent = "      "
+	pageWidth  = 80
+	textRoom   = pageWidth - len(pageIndent)
+)
 
-// waitingLine says whom a rebalance waits for, until when at most.
-func (a *app) waitingLine(w *waiting) render.Line {
+// paragraph is text under a label, broken into the lines of the page.
+func paragraph(word, text string) []render.Line {
+	var out []render.Line
+	for i, s := range fold(text, textRoom) {
+		if i == 0 && word != "" {
+			out = append(out, label(word, "%s", s))
+		} else {
+			out = append(out, render.L("%s%s", pageIndent, s))
+		}
+	}
+	return out
+}
+
+// waitingLines say whom a rebalance waits for, until when.
+func (a *app) waitingLines(w *waiting) []render.Line {
 	text := "a rebalance is under way"
+	if !w.Began.IsZero() {
+		text += " since about " + a.clock(w.Began)
+	}
 	switch {
 	case len(w.For) > 0 && w.Sure:
 		text += "; it waits for " + strings.Join(firstFew(w.For, 5), ", ")
 	case len(w.For) > 0:
-		text += "; it probably waits for " + strings.Join(w.For, ", ") + " (" + w.Reason + ")"
+		text += "; it probably waits for " + strings.Join(firstFew(w.For, 5), ", ") + " (" + w.Reason + ")"
 	case len(w.States) > 0:
 		text += " of " + strings.Join(firstFew(w.States, 5), ", ") + "; who has not rejoined is on no API"
 	}
-	if !w.Until.IsZero() {
+	switch {
+	case !w.Expected.IsZero() && !w.Until.IsZero():
+		text += "; it ends by about " + a.clock(w.Expected) + ", by " + a.clock(w.Until) + " at the latest"
+	case !w.Until.IsZero():
 		text += "; until " + a.clock(w.Until) + " at most"
 	}
-	return label("NOW", "%s", text)
+	return paragraph("NOW", text)
 }
 
 // calmLines are for groups in which nothing is to be explained.
@@ -164,7 +194,7 @@ func (a *app) calmLines(d *diagnosis, o *pastOptions) []render.Line {
 	switch {
 	case len(d.rebalances) > 0:
 		r := d.rebalances[len(d.rebalances)-1]
-		return []render.Line{render.L("%slast rebalance %s, %s: %s", pageIndent, a.clock(r.Time), causeText(r), whoText(r))}
+		return paragraph("", fmt.Sprintf("last rebalance %s, %s: %s", a.clock(r.Time), causeText(r), whoText(r)))
 	case d.Last != nil:
 		expected := ""
 		switch {
@@ -181,14 +211,10 @@ func (a *app) calmLines(d *diagnosis, o *pastOptions) []render.Line {
 }
 
 // causeLines say why, with the evidence.
-func (a *app) causeLines(d *diagnosis) []render.Line {
-	lines := []render.Line{}
-	for i, s := range fold(a.causeSentence(d), 84) {
-		if i == 0 {
-			lines = append(lines, label("WHY", "%s", s))
-		} else {
-			lines = append(lines, render.L("%s%s", pageIndent, s))
-		}
+func (a *app) causeLines(c *inspect.Case, d *diagnosis) []render.Line {
+	lines := paragraph("WHY", a.causeSentence(d))
+	if len(d.stuck) > 0 {
+		lines = append(paragraph("WHY", stuckSentence(d)), paragraph("", a.causeSentence(d))...)
 	}
 	lines = append(lines, render.L("%sconfidence %s, %s", pageIndent, d.Confidence, d.Basis))
 	lines = append(lines, a.occurrenceLines(d)...)
@@ -197,18 +223,14 @@ func (a *app) causeLines(d *diagnosis) []render.Line {
 	}
 	if d.Basis == inspect.Stated || a.flags.verbose || len(d.main) > 0 && d.main[0].d == nil || d.Cause == inspect.UnknownCause {
 		for _, e := range d.Evidence {
-			for _, s := range fold(e, 90) {
-				lines = append(lines, render.L("%s%s", pageIndent, s))
-			}
+			lines = append(lines, paragraph("", e)...)
 		}
 	}
-	for _, s := range fold(rivalText(d), 90) {
-		lines = append(lines, render.L("%s%s", pageIndent, s))
-	}
+	lines = append(lines, paragraph("", rivalText(d))...)
 	if len(d.Stuck) > 0 {
-		lines = append(lines, stuckLines(d)...)
+		lines = append(lines, stuckLines(c, d)...)
 	} else if d.Cause == inspect.PollIntervalExceeded && d.othersCoped() {
-		lines = append(lines, render.L("%sothers worked the same partitions at their usual pace: look at this member before the data", pageIndent))
+		lines = append(lines, paragraph("", "others worked the same partitions at their usual pace: look at this member before the data")...)
 	}
 	return lines
 }
@@ -261,7 +283,10 @@ func (a *app) causeSentence(d *diagnosis) string {
 	case inspect.RestartedWithinSession:
 		return fmt.Sprintf("%s ended without LeaveGroup and was started again within %s%s; its partitions stood still meanwhile", who, session, times)
 	case inspect.MemberLeft:
-		return fmt.Sprintf("%s left by itself%s: a clean shutdown, or an unsubscribe", who, times)
+		if d.Times > 1 {
+			return fmt.Sprintf("%s keeps leaving by itself,%s: clean shutdowns, or unsubscribes", who, times)
+		}
+		return fmt.Sprintf("%s left by itself: a clean shutdown, or an unsubscribe", who)
 	case inspect.CoordinatorMoved:
 		return fmt.Sprintf("%s went while the coordinator moved; that voids every measurement of silence", who)
 	case inspect.RollingRestart:
@@ -329,7 +354,7 @@ func (a *app) occurrenceLines(d *diagnosis) []render.Line {
 	for i := first; i < len(list); i++ {
 		text := a.occurrenceText(list[i])
 		if i == longest {
-			text += "   longest"
+			text += "  longest"
 		}
 		out = append(out, render.L("%s%s", pageIndent, text))
 	}
@@ -350,7 +375,7 @@ func (a *app) occurrenceText(oc occurrence) string {
 		if hi-lo < time.Second {
 			out += fmt.Sprintf(", %s later", secondsText(hi))
 		} else {
-			out += fmt.Sprintf(", %s to %s later", secondsText(lo), secondsText(hi))
+			out += fmt.Sprintf(", %s-%s later", strings.TrimSuffix(secondsText(lo), " s"), secondsText(hi))
 		}
 	}
 	parts = append(parts, out)
@@ -359,7 +384,7 @@ func (a *app) occurrenceText(oc occurrence) string {
 	} else if oc.d.Returned == inspect.ReturnedNo {
 		parts = append(parts, "not back")
 	}
-	return strings.Join(parts, "   ")
+	return strings.Join(parts, "  ")
 }
 
 // secondsText is a duration in seconds, to be compared with a setting.
@@ -377,7 +402,7 @@ func rivalText(d *diagnosis) string {
 		if r.WhyNot == "" {
 			open = append(open, string(r.Cause))
 		} else {
-			not = append(not, fmt.Sprintf("not %s (%s)", r.Cause, r.WhyNot))
+			not = append(not, fmt.Sprintf("not %s: %s", r.Cause, r.WhyNot))
 		}
 	}
 	var parts []string
@@ -387,18 +412,41 @@ func rivalText(d *diagnosis) string {
 	return strings.Join(append(parts, not...), "; ")
 }
 
-// stuckLines name the record that comes back every time, and how to read it.
-func stuckLines(d *diagnosis) []render.Line {
-	var out []render.Line
-	for _, s := range d.Stuck[:min(len(d.Stuck), 2)] {
-		out = append(out, render.L("%sthe same record every time: %s", pageIndent, s))
-		if tp, offset, ok := strings.Cut(s, " offset "); ok {
-			if i := strings.LastIndexByte(tp, '-'); i > 0 {
-				out = append(out, render.L("%s  kafka-console-consumer --topic %s --partition %s --offset %s --max-messages 1", pageIndent, shellWord(tp[:i]), tp[i+1:], offset))
+// stuckSentence names the record that comes back every time.
+func stuckSentence(d *diagnosis) string {
+	r := d.stuck[0]
+	who := map[string]bool{}
+	var names []string
+	for i := range d.rebalances {
+		for _, l := range d.rebalances[i].Members.Left {
+			if n := memberName(l.ClientID, l.MemberID, l.InstanceID); slices.Contains(l.Stuck, r.Place) && !who[n] {
+				who[n] = true
+				names = append(names, n)
 			}
 		}
 	}
-	return out
+	s := fmt.Sprintf("the same record every time: %s; members went %d times while it was next (%s)", r.Place, r.Times, strings.Join(firstFew(names, 3), ", "))
+	if n := len(d.stuck) - 1; n > 0 {
+		s += fmt.Sprintf("; before it %s", d.stuck[1].Place)
+		if n > 1 {
+			s += fmt.Sprintf(" and %d more", n-1)
+		}
+	}
+	return s
+}
+
+// stuckLines say how to read that record.
+func stuckLines(c *inspect.Case, d *diagnosis) []render.Line {
+	if read := d.stuck[0].Command(firstBroker(c)); read != "" {
+		return []render.Line{render.L("%s%s", pageIndent, read)} // one line, however long: it is there to be copied
+	}
+	return nil
+}
+
+// firstBroker is one address of the cluster, for commands to copy.
+func firstBroker(c *inspect.Case) string {
+	first, _, _ := strings.Cut(c.Cluster.Bootstrap, ",")
+	return first
 }
 
 // costLines say what it cost.
@@ -422,7 +470,7 @@ func (a *app) costLines(d *diagnosis) []render.Line {
 	if len(parts) == 0 {
 		return nil
 	}
-	return []render.Line{label("COST", "%s", strings.Join(parts, "; "))}
+	return paragraph("COST", strings.Join(parts, "; "))
 }
 
 func (d *diagnosis) slowestConvergence() *inspect.Rebalance {
@@ -497,6 +545,9 @@ func settings(set map[string]string) []string {
 // cureLines say what to change, what else would do, and what that costs.
 func (a *app) cureLines(c *inspect.Case, d *diagnosis) []render.Line {
 	f := d.fix()
+	if len(d.stuck) > 0 && len(d.Findings) > 0 && d.Findings[0].ID == "KGD210" {
+		return stuckFix(d, f)
+	}
 	if f == nil {
 		for i := range d.Findings {
 			if x := &d.Findings[i]; x.Fix != nil && x.Fix.Summary != "" {
@@ -512,23 +563,33 @@ func (a *app) cureLines(c *inspect.Case, d *diagnosis) []render.Line {
 	word := "FIX"
 	for _, kv := range settings(f.Fix.Set) {
 		key, _, _ := strings.Cut(kv, "=")
-		lines = append(lines, label(word, "%s", aside(kv, f.Fix.Notes[key], f.ID)))
-		word = ""
+		lines = append(lines, setting(word, kv, f.Fix.Notes[key], f.ID)...)
+		word = "and"
 	}
 	for _, alt := range f.Fix.Alternatives {
 		for _, kv := range settings(alt) {
 			key, _, _ := strings.Cut(kv, "=")
-			lines = append(lines, render.L("%sor %s", pageIndent, aside(kv, f.Fix.Notes[key], "")))
+			lines = append(lines, setting("", "or "+kv, f.Fix.Notes[key], "")...)
 		}
 	}
 	if text := d.avoided(f); text != "" {
-		lines = append(lines, render.L("%s%s", pageIndent, text))
+		lines = append(lines, paragraph("", text)...)
 	}
 	if f.Fix.Price != "" {
-		lines = append(lines, render.L("%sprice: %s", pageIndent, f.Fix.Price))
+		lines = append(lines, paragraph("", "price: "+f.Fix.Price)...)
 	}
 	_ = c
 	return lines
+}
+
+// stuckFix is what to do about a record that stops everybody: no timeout cures one
+// that kills, and one that is merely slow gets by with a longer interval.
+func stuckFix(d *diagnosis, f *advise.Finding) []render.Line {
+	lines := setting("FIX", "read that record, handle it apart (dead letter topic, time limit)", "", "KGD210")
+	if f != nil && f.Fix.Set["max.poll.interval.ms"] != "" {
+		lines = append(lines, paragraph("", fmt.Sprintf("or max.poll.interval.ms=%s, if it is slow and not broken (%s)", f.Fix.Set["max.poll.interval.ms"], f.ID))...)
+	}
+	return append(lines, paragraph("", "price: "+d.Findings[0].Fix.Price)...)
 }
 
 // avoided replays the window with a fix, and says how many evictions it would have
@@ -559,28 +620,32 @@ func (d *diagnosis) avoided(f *advise.Finding) string {
 	return fmt.Sprintf("would have avoided %d of %s", len(r.Avoided), all)
 }
 
-// aside puts a note and a rule id behind a setting.
-func aside(what, note, id string) string {
+// setting is one setting to change, with a note and a rule id behind it, or the note
+// below it where the line has no room.
+func setting(word, what, note, id string) []render.Line {
 	s := what
 	if note != "" {
 		s = fmt.Sprintf("%-32s %s", s, note)
 	}
-	if id != "" {
-		s = fmt.Sprintf("%-74s %s", s, id)
+	below := note != "" && len([]rune(s))+2+len(id) > textRoom
+	if below {
+		s = what
 	}
-	return s
+	if id != "" {
+		s = fmt.Sprintf("%-*s%s", max(textRoom-len(id), len([]rune(s))+2), s, id)
+	}
+	lines := []render.Line{render.L("%s%s", pageIndent, s)}
+	if word != "" {
+		lines[0] = label(word, "%s", s)
+	}
+	if below {
+		lines = append(lines, paragraph("", "   "+note)...)
+	}
+	return lines
 }
 
 func (a *app) wrapped(word, text string) []render.Line {
-	var out []render.Line
-	for i, s := range fold(text, 84) {
-		if i == 0 {
-			out = append(out, label(word, "%s", s))
-		} else {
-			out = append(out, render.L("%s%s", pageIndent, s))
-		}
-	}
-	return out
+	return paragraph(word, text)
 }
 
 // checkLines say what was not read and not checked.
@@ -595,33 +660,59 @@ func (a *app) checkLines(c *inspect.Case, d *diagnosis) []render.Line {
 	if not := notChecked(d.Unchecked); not != "" {
 		text += "; not: " + not
 	}
-	var lines []render.Line
-	for i, s := range fold(text, 90) {
-		if i == 0 {
-			lines = append(lines, label("?", "%s", s))
-		} else {
-			lines = append(lines, render.L("%s%s", pageIndent, s))
-		}
-	}
-	for _, l := range gapsByReason(gapsOf(c.Gaps, d.Group)) {
-		lines = append(lines, append(render.Line{render.P(pageIndent)}, l...))
+	lines := paragraph("?", text)
+	told := func(g inspect.Gap) bool { return strings.Contains(text, "("+g.Why) }
+	for _, l := range gapsByReason(slices.DeleteFunc(gapsOf(c.Gaps, d.Group), told)) {
+		lines = append(lines, paragraph("", l.Plain())...)
 	}
 	return lines
 }
 
 // nextLines are the commands to run next.
-func (a *app) nextLines(d *diagnosis) []render.Line {
-	g := shellWord(d.Group)
-	switch {
-	case d.noHistory != "":
-		return []render.Line{label("next", "kgdiag watch %s", g)}
-	case d.Verdict == verdictUnstable || d.Verdict == verdictStuck:
-		return []render.Line{
-			label("next", "%-58s  %s", "kgdiag watch "+g+" --for 20m --fail-on eviction", "proves the fix"),
-			render.L("%s%-58s  %s", pageIndent, "kgdiag record "+g+" --to "+fileWord(d.Group)+".kgcase", "evidence is compacted away"),
+func (a *app) nextLines(d *diagnosis, o *pastOptions) []render.Line {
+	g := shellWord(d.Group) + a.connectWords()
+	var lines []render.Line
+	hint := func(command, why string) {
+		line := fmt.Sprintf("%-53s  %s", command, why)
+		if len(lines) == 0 {
+			lines = append(lines, label("next", "%s", line))
+		} else {
+			lines = append(lines, render.L("%s%s", pageIndent, line))
 		}
 	}
-	return nil
+	switch {
+	case d.noHistory != "":
+		hint("kgdiag watch "+g, "from now on")
+		return lines
+	case d.Verdict == verdictStuck && d.fix() == nil:
+		hint("kgdiag watch "+g, "shows who comes last")
+	case (d.Verdict == verdictUnstable || d.Verdict == verdictStuck) && d.fix() == nil:
+		hint("kgdiag watch "+g+" --for 20m --fail-on eviction", "shows the next one")
+	case d.Verdict == verdictUnstable || d.Verdict == verdictStuck:
+		hint("kgdiag watch "+g+" --for 20m --fail-on eviction", "proves the fix")
+	default:
+		return nil
+	}
+	if o.from == "" { // else it is kept already
+		hint("kgdiag record "+g+" --to "+fileWord(d.Group)+".kgcase", "keeps the evidence")
+	}
+	return lines
+}
+
+// connectWords are the flags that named the cluster, for commands to copy; none where
+// the environment or a context did, which is there for the next command too.
+func (a *app) connectWords() string {
+	words := ""
+	if len(a.flags.bootstrap) > 0 {
+		words += " -b " + shellWord(a.flags.bootstrap[0])
+	}
+	if a.flags.commandConfig != "" {
+		words += " --command-config " + shellWord(a.flags.commandConfig)
+	}
+	if a.flags.context != "" {
+		words += " --context " + shellWord(a.flags.context)
+	}
+	return words
 }
 
 // fileWord makes a file name of a group id.

@@ -82,7 +82,7 @@ func (t *track) repeated() {
 		d.v.conf = inspect.High
 		for i := range d.v.rivals {
 			if d.v.rivals[i].Cause == inspect.MemberLeft {
-				d.v.rivals[i].WhyNot = "a close that drains for just as long, " + itoa(int32(same[k])) + " times"
+				d.v.rivals[i].WhyNot = itoa(int32(same[k])) + " times it would have drained for just as long before it closed"
 			}
 		}
 	})
