@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -211,28 +212,56 @@ func (c *cluster) offsetsRecords() []*kgo.Record {
 // logged waits until a line of some broker's log matches, and gives its time.
 func (c *cluster) logged(pattern string) time.Time {
 	c.t.Helper()
-	re := regexp.MustCompile(pattern)
 	var at time.Time
 	eventually(c.t, 60*time.Second, "a broker's log says "+pattern, func() error {
-		files, err := filepath.Glob(filepath.Join(c.home, "node-*", "logs", "server.log"))
-		if err != nil || len(files) == 0 {
-			return fmt.Errorf("no broker logs in %s", c.home)
+		times, err := c.grep(pattern)
+		if err != nil {
+			return err
 		}
-		for _, f := range files {
-			text, err := os.ReadFile(f)
-			if err != nil {
-				return err
-			}
-			for line := range bytes.Lines(text) {
-				if re.Match(line) && len(line) > 24 && line[0] == '[' {
-					at, err = time.ParseInLocation("2006-01-02 15:04:05,000", string(line[1:24]), time.Local)
-					return err
-				}
-			}
+		if len(times) == 0 {
+			return errors.New("no such line")
 		}
-		return errors.New("no such line")
+		at = times[0]
+		return nil
 	})
 	return at
+}
+
+// hasLogged reports whether a line that matches was written after a moment.
+func (c *cluster) hasLogged(since time.Time, pattern string) bool {
+	c.t.Helper()
+	times, err := c.grep(pattern)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return slices.ContainsFunc(times, since.Before)
+}
+
+// grep gives the times of the lines in all brokers' logs that match.
+func (c *cluster) grep(pattern string) ([]time.Time, error) {
+	re := regexp.MustCompile(pattern)
+	files, err := filepath.Glob(filepath.Join(c.home, "node-*", "logs", "server.log"))
+	if err != nil || len(files) == 0 {
+		return nil, fmt.Errorf("no broker logs in %s", c.home)
+	}
+	var out []time.Time
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			return nil, err
+		}
+		for line := range bytes.Lines(text) {
+			if !re.Match(line) || len(line) <= 24 || line[0] != '[' {
+				continue
+			}
+			at, err := time.ParseInLocation("2006-01-02 15:04:05,000", string(line[1:24]), time.Local)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, at)
+		}
+	}
+	return out, nil
 }
 
 // eventually calls f until it gives no error.
