@@ -3,6 +3,7 @@ package timeline
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
 )
@@ -33,5 +34,26 @@ func TestJoinHeldToTheRebalanceTimeout(t *testing.T) {
 	r = at(t, frozenJoin(40), 2)
 	if r.Cause == inspect.RejoinTimedOut || slices.ContainsFunc(r.Rivals, func(v inspect.Rival) bool { return v.Cause == inspect.RejoinTimedOut }) {
 		t.Errorf("the others went on until the record, so they waited for nobody: %s, %+v", r.Cause, r.Rivals)
+	}
+}
+
+// A busy machine puts a member out late: longer than its poll interval, but as the same
+// process, and when its session would have ended long before.
+func TestLateOverrunOfTheSameProcess(t *testing.T) {
+	for out, want := range map[float64]inspect.Cause{92.8: inspect.PollIntervalExceeded, 99: inspect.UnknownCause} {
+		b := newBook()
+		b.c.Groups = []inspect.Group{{ID: "g", Type: inspect.Consumer, Limits: inspect.Limits{Session: inspect.Ms(6 * time.Second), Heartbeat: inspect.Ms(2 * time.Second)}}}
+		b.join(0, "ida", "a", 1, 0)
+		b.commits(1, 30, 0.25, 0, 0, 1)
+		b.join(5, "idb", "b", 2)
+		b.current(5.1, "ida", 2, inspect.MemberStable, 0)
+		b.fence(out, "ida", 3) // its rebalance timeout is 60 s
+		b.current(out+0.1, "idb", 3, inspect.MemberStable, 0)
+		b.commits(out+0.2, out+2, 0.1, 0, 116, 20)
+		b.join(out+10, "ida", "a", 4)
+		b.c.Window.To = clock(300)
+		if r := at(t, b.build(), 3); r.Cause != want || r.Confidence != inspect.Low {
+			t.Errorf("out after %.1f s: %s, %s; want %s, low (%q)", out-29.75, r.Cause, r.Confidence, want, r.Evidence)
+		}
 	}
 }

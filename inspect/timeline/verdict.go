@@ -489,10 +489,32 @@ func (t *track) nothingFits(d *departure, v *verdict) {
 		v.say("silent for longer than its session allows, so it went on heartbeating, then left and came back: its poll interval, which is not on the wire, ended")
 		v.add(inspect.MemberLeft, "")
 		v.add(inspect.SessionExpired, "")
+	case t.lateOverrun(d):
+		v.cause, v.conf = inspect.PollIntervalExceeded, inspect.Low
+		v.rivals = withoutRival(v.rivals, v.cause)
+		v.say("records waited, the same process came back, and its session of " + dur(*e.session) + " would have ended long before: longer than its max.poll.interval.ms of " +
+			dur(*e.rebalance) + ", which a busy machine notices late")
+		v.name(possible(d), "")
 	default:
 		v.name(possible(d), "")
 		v.say("the silence fits no timeout")
 	}
+}
+
+// lateOverrun reports a KIP-848 member that was put out somewhat later than its poll
+// interval allows, when its session would have ended long before, and that came back
+// as the same process: it neither closed nor crashed.
+func (t *track) lateOverrun(d *departure) bool {
+	e := d.ev
+	if !d.step.server || d.ret == nil || d.ret.m.id != d.m.id || d.m.static() || e.waiting != 1 || e.rebalance == nil || e.assumed {
+		return false
+	}
+	family := familyOf(d.m)
+	if family != inspect.Unknown && !family.PollInterval() {
+		return false
+	}
+	over := e.gapLo - *e.rebalance
+	return over > 0 && over <= *e.session && e.gapLo > *e.session+e.cad.most+slack
 }
 
 // withoutCommits: nothing was committed, so only ids and structure speak.
