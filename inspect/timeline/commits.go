@@ -59,6 +59,7 @@ type cadence struct {
 	switches   int           // how often recent commits went from one partition to another
 	rate       float64       // records a second, recent
 	keepsUp    bool          // waits for records between commits, so it polls between them
+	alternates bool          // commits one record of one partition, then of another
 	stepTime   time.Duration // median time a record took, where each was committed
 }
 
@@ -157,9 +158,20 @@ func pace(ticks []tick) cadence {
 	c.keepsUp = c.fastest*2 <= c.median
 	if c.perRecord {
 		c.stepTime = median(all[max(0, len(all)-3*recent):])
-		c.keepsUp = c.keepsUp || c.switches >= recent/2
+		c.alternates = c.switches >= recent/2
 	}
 	return c
+}
+
+// polls reports whether a member polls between its commits: it waits for records, or
+// it commits records of several partitions in turn, whose client hands out a batch
+// partition by partition (librdkafka mixes them).
+func (c *cadence) polls(m *member) bool {
+	switch familyOf(m) {
+	case inspect.Java, inspect.StreamsLib, inspect.KafkaPython, inspect.AIOKafka, inspect.FranzGo:
+		return c.keepsUp || c.alternates
+	}
+	return c.keepsUp
 }
 
 // steps looks at how far the recent commits moved.
@@ -477,7 +489,7 @@ func (t *track) pollGap(s *step) (most, sure time.Duration, how string) {
 			// An offset that moves from one timer commit to the next was polled for.
 			most, sure = max(most, assumedPoll), max(sure, 2*gap)
 			how = "assumed: the survivors poll within 1 s"
-		case c.perRecord && !c.keepsUp && !t.catchesUp(held, m.id, s, c):
+		case c.perRecord && !c.polls(m) && !t.catchesUp(held, m.id, s, c):
 			most, sure = max(most, gap), max(sure, t.limitOf(m))
 			how = "assumed: the survivors poll for every commit"
 		default:

@@ -494,3 +494,23 @@ func TestStuckPartitionIsNamed(t *testing.T) {
 		t.Errorf("stuck %q", d.Stuck)
 	}
 }
+
+// librdkafka hands out a batch of several partitions mixed: commits of one record here
+// and one there, in turn, are no sign that it polls in between.
+func TestAlternatingCommitsMayBeOneBatch(t *testing.T) {
+	b := newBook()
+	slow := who{id: "a-1", client: "a", parts: []int32{2, 3}, session: 6, rebalance: 15}
+	peer := who{id: "b-1", client: "b", host: "10.0.0.2", parts: []int32{0, 1}, session: 6, rebalance: 15}
+	b.generation(0, 1, slow, peer)
+	b.commits(1.2, 40, 2.4, 2, 0, 1)
+	b.commits(2.4, 40, 2.4, 3, 0, 1)
+	b.commits(1, 60, 0.3, 0, 0, 1)
+	again := slow
+	again.id = "a-2"
+	b.generation(40.2, 2, again, peer)
+	b.commits(42, 50, 2.4, 2, 20, 1)
+	r := at(t, b.build(), 2)
+	if r.Confidence != inspect.Low || !slices.ContainsFunc(r.Rivals, func(v inspect.Rival) bool { return v.Cause == inspect.PollIntervalExceeded && v.WhyNot == "" }) {
+		t.Errorf("%s, %s, rivals %v; want low, and an overrun within a batch among the rivals", r.Cause, r.Confidence, r.Rivals)
+	}
+}

@@ -360,7 +360,7 @@ func (t *track) soonAfter(d *departure, v *verdict) {
 // by one, would look like a close that is followed by a return.
 func (t *track) inBatch(d *departure, hits []fit) bool {
 	e := d.ev
-	if e.cad.timer || e.cad.keepsUp || d.ret == nil && d.swap == nil {
+	if e.cad.timer || e.cad.polls(d.m) || d.ret == nil && d.swap == nil {
 		return false
 	}
 	if !slices.ContainsFunc(hits, func(f fit) bool { return f.cause == inspect.MemberLeft }) {
@@ -453,7 +453,7 @@ func (t *track) capLeft(d *departure, v *verdict, inBatch bool) {
 	case inBatch:
 		v.conf = inspect.Low
 		v.say("an overrun inside a batch whose records are committed one by one would look the same")
-	case !e.cad.timer && !e.cad.keepsUp:
+	case !e.cad.timer && !e.cad.polls(d.m):
 		v.conf = lower(v.conf, inspect.Medium)
 		v.add(inspect.PollIntervalExceeded, "")
 		v.say("it commits by itself, so an overrun inside a batch, after which it did not come back, is possible")
