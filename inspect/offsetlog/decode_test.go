@@ -81,14 +81,16 @@ func readRecording(t testing.TB, file string) []raw {
 }
 
 // TestDecodeRecordings compares what real brokers wrote, decoded, with the golden
-// files beside the recordings, so that a change of any field shows in review.
+// files beside the recordings, so that a change of any field shows in review. Type 9,
+// which the early access of share groups in 4.0 wrote and no release since, is unknown,
+// and its group is read all the same.
 func TestDecodeRecordings(t *testing.T) {
 	for file, raws := range recordings(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			var got bytes.Buffer
 			for _, r := range raws {
 				rec, err := Decode(r.key, r.value)
-				if err != nil {
+				if early := r.key[1] == 9 && errors.Is(err, ErrUnknownType); err != nil && !early {
 					t.Errorf("%s: %v", r.line, err)
 				}
 				rec.Partition, rec.Offset, rec.Time = r.partition, r.offset, inspect.AtMillis(r.ts)
@@ -110,6 +112,53 @@ func TestDecodeRecordings(t *testing.T) {
 			}
 			compareLines(t, string(want), got.String())
 		})
+	}
+}
+
+// TestRecordingsHoldEveryType wants each type from the oldest and the newest broker that
+// writes it, and each version of its value that any broker writes. Type 0 is Kafka
+// 0.8's; no broker writes version 4 of types 0 and 2 yet. Both are held to vectors
+// of Kafka's own classes instead (testdata/jvm).
+func TestRecordingsHoldEveryType(t *testing.T) {
+	const newest = "4.4.0"
+	all := map[inspect.RecordType]map[string]int16{
+		inspect.RecOffsetCommit:  {"2.8.2-as-0.10.0": 1, "2.8.2-as-2.1-IV0": 2, "2.8.2": 3, "4.0.2": 3, "4.1.0": 4, newest: 4},
+		inspect.RecGroupMetadata: {"2.8.2-as-0.10.0": 0, "2.8.2-as-1.1": 1, "2.8.2-as-2.1-IV0": 2, "2.8.2": 3, newest: 3},
+		// Brokers from 4.1 on write its tombstone alone.
+		inspect.RecConsumerPartitionMetadata: {"3.9.1": 0, "4.0.2": 0},
+		inspect.RecConsumerRegularExpression: {"4.0.2": 0, newest: 0},
+		inspect.RecShareStatePartitions:      {"4.1.1": 0, newest: 0},
+	}
+	for typ := inspect.RecConsumerGroupMetadata; typ <= inspect.RecStreamsTopology; typ++ {
+		oldest := "4.1.1"
+		switch {
+		case typ <= inspect.RecConsumerCurrentAssignment:
+			oldest = "3.9.1"
+		case typ <= inspect.RecShareCurrentAssignment:
+			oldest = "4.0.2-share"
+		}
+		if all[typ] == nil && Known(typ) {
+			all[typ] = map[string]int16{oldest: 0, newest: 0}
+		}
+	}
+	seen := map[string]bool{}
+	for file, raws := range recordings(t) {
+		version := strings.TrimSuffix(strings.TrimPrefix(filepath.Base(file), "records-"), ".tsv")
+		for _, r := range raws {
+			if rec, err := Decode(r.key, r.value); err == nil && !rec.Tombstone {
+				seen[fmt.Sprint(rec.Type, version, rec.Version)] = true
+			}
+		}
+	}
+	for typ, from := range all {
+		for version, v := range from {
+			if !seen[fmt.Sprint(typ, version, v)] {
+				t.Errorf("no record of type %d, version %d, from a broker %s", typ, v, version)
+			}
+		}
+	}
+	if len(all) != 21 {
+		t.Errorf("%d types, want 1 to 8, 10 to 17 and 19 to 23", len(all))
 	}
 }
 
@@ -223,7 +272,7 @@ func TestDecodeErrors(t *testing.T) {
 	}{
 		{"empty key", "", "", ErrMalformed, ""},
 		{"half a type", "00", "", ErrMalformed, ""},
-		{"type 9 was never defined", "0009000167", "0000", ErrUnknownType, "g"},
+		{"type 9 is of 4.0's early access alone", "0009000167", "0000", ErrUnknownType, "g"},
 		{"type 18 was never defined", "0012000167", "0000", ErrUnknownType, "g"},
 		{"type 24 is newer", "0018000167", "0000", ErrUnknownType, "g"},
 		{"negative type", "ffff000167", "0000", ErrUnknownType, "g"},
@@ -260,7 +309,7 @@ func TestPeekKeyAgreesWithDecodeAndDoesNotAllocate(t *testing.T) {
 		for _, r := range raws {
 			rec, err := Decode(r.key, nil)
 			typ, group, ok := PeekKey(r.key)
-			if err != nil || !ok || typ != rec.Type || string(group) != rec.Group {
+			if err != nil && rec.Type != 9 || !ok || typ != rec.Type || string(group) != rec.Group {
 				t.Fatalf("%s: peek %d %q %v, decode %d %q %v", r.line, typ, group, ok, rec.Type, rec.Group, err)
 			}
 			if n := testing.AllocsPerRun(10, func() { PeekKey(r.key) }); n != 0 {

@@ -53,6 +53,7 @@ public final class Record {
     private final String bootstrap;
     private final Admin admin;
     private int failures;
+    private int format;
 
     private Record(String bootstrap) {
         this.bootstrap = bootstrap;
@@ -68,7 +69,7 @@ public final class Record {
         try {
             body.call();
             System.err.println("done     " + name);
-        } catch (Exception e) {
+        } catch (Exception | LinkageError e) {
             failures++;
             System.err.println("FAILED   " + name + ": " + e);
         }
@@ -156,6 +157,7 @@ public final class Record {
     private KafkaProducer<byte[], byte[]> producer(String transactionalId) {
         Properties p = new Properties();
         p.setProperty("bootstrap.servers", bootstrap);
+        p.setProperty("enable.idempotence", Boolean.toString(format >= 11));
         if (transactionalId != null) {
             p.setProperty("transactional.id", transactionalId);
         }
@@ -221,7 +223,7 @@ public final class Record {
         try (KafkaConsumer<byte[], byte[]> a = classic("deleted", "deleted-1", "RangeAssignor", null)) {
             a.subscribe(List.of("orders"));
             pollUntil(() -> has(a, 4), a);
-            a.commitSync();
+            a.commitSync(a.assignment().stream().collect(Collectors.toMap(tp -> tp, tp -> new OffsetAndMetadata(1))));
         }
         admin.deleteConsumerGroupOffsets("deleted", Set.of(new TopicPartition("orders", 2))).all().get();
         admin.deleteConsumerGroups(List.of("deleted")).all().get();
@@ -454,31 +456,47 @@ public final class Record {
             .map(t -> t + ":" + types.get(t)).collect(Collectors.joining(" ")));
     }
 
+    /** 4.1.1 is 401, 0.10.0 is 10, 2.1-IV0 is 201. */
+    private static int release(String version) {
+        String[] v = version.split("[.-]");
+        return Integer.parseInt(v[0]) * 100 + Integer.parseInt(v[1]);
+    }
+
     private void run(Options o) throws InterruptedException, ExecutionException {
-        String[] v = o.need("version").split("\\.");
-        int version = Integer.parseInt(v[0]) * 100 + Integer.parseInt(v[1]);
+        int version = release(o.need("version"));
+        format = o.has("writes-as") ? release(o.get("writes-as", "")) : version;
+        boolean share = o.has("share");
         step("topics", true, this::topics);
-        step("classic group, range", true, this::eager);
-        step("classic group, cooperative, static", true, this::cooperative);
-        step("commit with retention time", version < 400, this::commitWithRetention);
-        step("transactions", true, this::transactions);
-        step("deletions", true, this::deletions);
-        step("streams application, classic", true, () -> streams(false));
-        step("consumer group", version >= 307, this::consumerGroup);
-        step("consumer group, static", version >= 307, this::consumerGroupStatic);
-        step("consumer group, deleted", version >= 308, this::deleteConsumerGroups);
-        step("migration", version >= 308, this::migration);
-        step("consumer group, regex", version >= 400, this::regex);
-        step("share group", version >= 401, this::shareGroup);
-        step("share group, deleted", version >= 401, this::deleteShareGroup);
-        step("streams group", version >= 401, () -> streams(true));
-        step("streams group, deleted", version >= 401, this::deleteStreams);
-        dump("Apache Kafka " + o.need("version") + ", written by scripts/record-offsets");
+        if (!share) {
+            steps(version);
+        }
+        step("share group", version >= 401 || share, this::shareGroup);
+        if (!share) {
+            step("share group, deleted", version >= 401, this::deleteShareGroup);
+            step("streams group", version >= 401, () -> streams(true));
+            step("streams group, deleted", version >= 401, this::deleteStreams);
+        }
+        dump("Apache Kafka " + o.need("version") + (o.has("writes-as") ? " with inter.broker.protocol.version " + o.get("writes-as", "") : "")
+            + ", written by scripts/record-offsets");
         admin.close();
         if (failures > 0) {
             System.err.println(failures + " steps failed");
             System.exit(1);
         }
+    }
+
+    private void steps(int version) {
+        step("classic group, range", true, this::eager);
+        step("classic group, cooperative, static", format >= 203, this::cooperative);
+        step("commit with retention time", version < 400, this::commitWithRetention);
+        step("transactions", format >= 11, this::transactions);
+        step("deletions", true, this::deletions);
+        step("streams application, classic", format >= 203, () -> streams(false));
+        step("consumer group", version >= 307, this::consumerGroup);
+        step("consumer group, static", version >= 307, this::consumerGroupStatic);
+        step("consumer group, deleted", version >= 308, this::deleteConsumerGroups);
+        step("migration", version >= 308, this::migration);
+        step("consumer group, regex", version >= 400, this::regex);
     }
 
     public static void main(String[] args) throws Exception {
