@@ -300,7 +300,16 @@ func membersText(r inspect.Rebalance) string {
 	if r.Members.Before == r.Members.After {
 		return fmt.Sprint(r.Members.After)
 	}
-	return fmt.Sprintf("%d -> %d", r.Members.Before, r.Members.After)
+	return fmt.Sprintf("%s -> %d", beforeText(r), r.Members.After)
+}
+
+// beforeText is how many members there were, "-" where what was before was not read or
+// is compacted away.
+func beforeText(r inspect.Rebalance) string {
+	if r.PreviousGeneration == nil && r.Members.Before == 0 && len(r.Members.Joined) == 0 && r.Generation > 1 {
+		return "-"
+	}
+	return fmt.Sprint(r.Members.Before)
 }
 
 // mostNamed is how many members a row names.
@@ -458,7 +467,7 @@ func (a *app) historyTSV(groups []groupHistory) *render.Table {
 				stopped = fmt.Sprint(r.Stopped.Duration().Milliseconds())
 			}
 			t.Rows = append(t.Rows, render.Row(h.Group, r.Time.UTC().Format("2006-01-02T15:04:05.000Z"), fmt.Sprint(r.Generation),
-				fmt.Sprint(r.Members.Before), fmt.Sprint(r.Members.After), whoText(r), string(r.Cause), string(r.Confidence), string(r.Basis),
+				beforeText(r), fmt.Sprint(r.Members.After), whoText(r), string(r.Cause), string(r.Confidence), string(r.Basis),
 				string(r.Returned), stopped, r.ID))
 		}
 	}
