@@ -22,6 +22,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/locate"
 )
 
 // brokers is a cluster of the test's own, since the tests here change the offsets
@@ -85,7 +86,7 @@ func TestRealScanEqualsConsumer(t *testing.T) {
 			t.Fatal(err, rs)
 		}
 		classicGroup(t, b, "classic-"+codec)
-		consumerGroup(t, cl, "consumer-"+codec)
+		consumerGroup(t, b, "consumer-"+codec)
 		transactionalGroup(t, b, "transactional-"+codec)
 	}
 	want := consumed(t, b)
@@ -125,6 +126,7 @@ func TestRealScanEqualsConsumer(t *testing.T) {
 		}
 	}
 	t.Logf("%d records, by type %v", len(want), kinds)
+	hangingTransaction(t, b, s)
 }
 
 func byPlace(a, b inspect.Record) int {
@@ -194,13 +196,16 @@ func classicGroup(t *testing.T, b *brokers, group string) {
 	}
 }
 
-// consumerGroup is a KIP-848 member that joins and leaves.
-func consumerGroup(t *testing.T, cl *kgo.Client, group string) {
+// consumerGroup is a KIP-848 member that joins, commits offsets in a transaction that
+// commits and one that aborts, and leaves.
+func consumerGroup(t *testing.T, b *brokers, group string) {
 	t.Helper()
 	ctx := realContext(t)
-	beat := func(epoch int32) *kmsg.ConsumerGroupHeartbeatResponse {
+	cl := b.client()
+	const member = "4f5PFd7mQPyTfwBrmzJsnA"
+	beat := func(epoch int32) int32 {
 		req := kmsg.NewPtrConsumerGroupHeartbeatRequest()
-		req.Group, req.MemberID, req.MemberEpoch, req.RebalanceTimeoutMillis = group, "4f5PFd7mQPyTfwBrmzJsnA", epoch, 7000
+		req.Group, req.MemberID, req.MemberEpoch, req.RebalanceTimeoutMillis = group, member, epoch, 7000
 		req.SubscribedTopicNames, req.Topics = []string{"work"}, []kmsg.ConsumerGroupHeartbeatRequestTopic{}
 		resp, err := req.RequestWith(ctx, cl)
 		if err == nil {
@@ -209,9 +214,12 @@ func consumerGroup(t *testing.T, cl *kgo.Client, group string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return resp
+		return resp.MemberEpoch
 	}
-	beat(0)
+	epoch := beat(0)
+	for offset, end := range map[int64]kgo.TransactionEndTry{777: kgo.TryCommit, 666: kgo.TryAbort} {
+		endTransaction(ctx, t, commitInTransaction(ctx, t, b, group, member, epoch, offset), end)
+	}
 	beat(-1)
 }
 
@@ -236,7 +244,7 @@ func transactionalGroup(t *testing.T, b *brokers, group string) {
 			t.Fatal(err)
 		}
 		if end == kgo.TryAbort {
-			abortWithOffsets(t, b, group)
+			endTransaction(ctx, t, commitInTransaction(ctx, t, b, group+"-offsets", "", -1, 666), kgo.TryAbort)
 		}
 		if _, err := s.End(ctx, end); err != nil {
 			t.Fatal(err)
@@ -244,24 +252,24 @@ func transactionalGroup(t *testing.T, b *brokers, group string) {
 	}
 }
 
-// abortWithOffsets commits offsets in a transaction of its own and aborts it.
-func abortWithOffsets(t *testing.T, b *brokers, group string) {
+// commitInTransaction begins a transaction and commits an offset of the group in it. The
+// transaction is left open; the client ends it.
+func commitInTransaction(ctx context.Context, t *testing.T, b *brokers, group, member string, epoch int32, offset int64) *kgo.Client {
 	t.Helper()
-	ctx := realContext(t)
-	id := group + "-aborted"
-	cl := b.client(kgo.TransactionalID(id))
-	pid, epoch, err := cl.ProducerID(ctx)
+	id := fmt.Sprintf("%s-%d", group, offset)
+	cl := b.client(kgo.TransactionalID(id), kgo.TransactionTimeout(10*time.Minute))
+	pid, producerEpoch, err := cl.ProducerID(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := cl.BeginTransaction(); err != nil {
 		t.Fatal(err)
 	}
-	if err := cl.ProduceSync(ctx, &kgo.Record{Topic: "work", Value: []byte("aborted")}).FirstErr(); err != nil {
+	if err := cl.ProduceSync(ctx, &kgo.Record{Topic: "work", Value: []byte("in a transaction")}).FirstErr(); err != nil {
 		t.Fatal(err)
 	}
 	add := kmsg.NewPtrAddOffsetsToTxnRequest()
-	add.TransactionalID, add.ProducerID, add.ProducerEpoch, add.Group = id, pid, epoch, group+"-offsets"
+	add.TransactionalID, add.ProducerID, add.ProducerEpoch, add.Group = id, pid, producerEpoch, group
 	added, err := add.RequestWith(ctx, cl)
 	if err == nil {
 		err = kerr.ErrorForCode(added.ErrorCode)
@@ -270,9 +278,10 @@ func abortWithOffsets(t *testing.T, b *brokers, group string) {
 		t.Fatal(err)
 	}
 	commit := kmsg.NewPtrTxnOffsetCommitRequest()
-	commit.TransactionalID, commit.ProducerID, commit.ProducerEpoch, commit.Group, commit.Generation = id, pid, epoch, group+"-offsets", -1
+	commit.TransactionalID, commit.ProducerID, commit.ProducerEpoch = id, pid, producerEpoch
+	commit.Group, commit.MemberID, commit.Generation = group, member, epoch
 	rt, rp := kmsg.NewTxnOffsetCommitRequestTopic(), kmsg.NewTxnOffsetCommitRequestTopicPartition()
-	rt.Topic, rp.Offset = "work", 666
+	rt.Topic, rp.Offset = "work", offset
 	rt.Partitions = append(rt.Partitions, rp)
 	commit.Topics = append(commit.Topics, rt)
 	committed, err := commit.RequestWith(ctx, cl)
@@ -280,10 +289,93 @@ func abortWithOffsets(t *testing.T, b *brokers, group string) {
 		err = kerr.ErrorForCode(committed.Topics[0].Partitions[0].ErrorCode)
 	}
 	if err != nil {
+		t.Fatalf("commit in a transaction of %s: %v", group, err)
+	}
+	return cl
+}
+
+func endTransaction(ctx context.Context, t *testing.T, cl *kgo.Client, end kgo.TransactionEndTry) {
+	t.Helper()
+	if err := cl.EndTransaction(ctx, end); err != nil {
 		t.Fatal(err)
 	}
-	if err := cl.EndTransaction(ctx, kgo.TryAbort); err != nil {
+}
+
+// neighbour is a group in the same of n offsets partitions.
+func neighbour(t *testing.T, group string, n int32) string {
+	t.Helper()
+	want, err := locate.Partition(group, n)
+	if err != nil {
 		t.Fatal(err)
+	}
+	for i := 0; ; i++ {
+		name := fmt.Sprintf("beside-%s-%d", group, i)
+		if p, err := locate.Partition(name, n); err != nil || p == want {
+			return name
+		}
+	}
+}
+
+// hangingTransaction leaves a transaction open in the log, as a killed producer does. An
+// ordinary read_committed consumer sees nothing after it; the scanner and Follow do, and
+// get what is in it once it is committed.
+func hangingTransaction(t *testing.T, b *brokers, s *Scanner) {
+	t.Helper()
+	ctx := realContext(t)
+	const group = "hangs"
+	beside := neighbour(t, group, 5)
+	groups := map[string]bool{group: true, beside: true}
+	following, stop := context.WithCancel(ctx)
+	defer stop()
+	ready, done := make(chan struct{}), make(chan error, 1)
+	got := make(chan string, 100)
+	from := map[int32]int64{0: -1, 1: -1, 2: -1, 3: -1, 4: -1}
+	go func() {
+		done <- s.Follow(following, FollowRequest{From: from, Filter: Filter{Commits: true, Groups: groups}, Ready: func() { close(ready) }},
+			func(r inspect.Record) error { got <- brief(r)[2:]; return nil })
+	}()
+	<-ready
+	open := commitInTransaction(ctx, t, b, group, "", -1, 999)
+	classicGroup(t, b, beside)
+
+	scan := func() (seen []string, hanging int64) {
+		logs, err := s.Scan(ctx, Request{Filter: Filter{Commits: true, Groups: groups}}, func(r inspect.Record) error {
+			seen = append(seen, brief(r)[2:])
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range logs {
+			hanging += l.Open
+		}
+		return seen, hanging
+	}
+	seen, hanging := scan()
+	if hanging != 1 || len(seen) < 3 || strings.Contains(strings.Join(seen, "\n"), "commit 999") {
+		t.Errorf("an open transaction: %d records of it counted, %q handed out; want 1, and all that came after", hanging, seen)
+	}
+	if slices.ContainsFunc(consumed(t, b), func(r inspect.Record) bool { return groups[r.Group] }) {
+		t.Error("a read_committed consumer sees past the open transaction: this test tells nothing")
+	}
+	endTransaction(ctx, t, open, kgo.TryCommit)
+	after, hanging := scan()
+	if hanging != 0 || len(after) != len(seen)+1 || !strings.HasSuffix(after[len(after)-1], group+" commit 999") {
+		t.Errorf("after its commit: %d counted as open, %q; want also its offset, last", hanging, after)
+	}
+	for i, want := range after {
+		select {
+		case line := <-got:
+			if line != want {
+				t.Errorf("Follow, record %d: %q, want %q", i, line, want)
+			}
+		case <-ctx.Done():
+			t.Fatalf("Follow brought %d of %d records", i, len(after))
+		}
+	}
+	stop()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }
 
@@ -382,6 +474,132 @@ func TestRealFollowSurvivesKilledLeader(t *testing.T) {
 		t.Errorf("leader epochs %v, want the change to show", epochs)
 	}
 	t.Logf("%d records, leader %d killed, troubles %v", len(got), killed, troubles)
+	scanOverKilledLeader(t, b, adm, want)
+}
+
+// scanOverKilledLeader kills the leader while a scan is in the middle of the log, and
+// wants of it each record that there is, once.
+func scanOverKilledLeader(t *testing.T, b *brokers, adm *kadm.Client, want []string) {
+	t.Helper()
+	s := &Scanner{Client: b.client(kgo.MetadataMinAge(100 * time.Millisecond)), FetchBytes: 1 << 12, Patience: time.Minute}
+	killed := leaderOf(t, adm)
+	var got []string
+	logs, err := s.Scan(realContext(t), Request{Parallel: 2, Filter: Filter{Commits: true}}, func(r inspect.Record) error {
+		if len(got) == 0 {
+			b.script("kill", strconv.Itoa(killed))
+		}
+		got = append(got, brief(r))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	compareSlices(t, got, want)
+	if l := logs[0]; l.CompleteFrom != 0 || l.Error != "" {
+		t.Errorf("log %+v", l)
+	}
+	if now := leaderOf(t, adm); now == killed {
+		t.Errorf("broker %d still leads: the test tells nothing", now)
+	}
+}
+
+// TestRealScanOverRetention deletes the head of the log, by retention, while a scan is in
+// it and before Follow begins: both go on at the new start, and say what is lost.
+func TestRealScanOverRetention(t *testing.T) {
+	b := ownBrokers(t, "4.1.1", "1", "--offsets-partitions", "1", "--set", "log.retention.check.interval.ms=200", "--set", "log.initial.task.delay.ms=100",
+		"--set", "log.segment.delete.delay.ms=0")
+	ctx := realContext(t)
+	cl := b.client()
+	adm := kadm.NewClient(cl)
+	if _, err := adm.CreateTopic(ctx, 3, 1, nil, "work"); err != nil {
+		t.Fatal(err)
+	}
+	const before, after = 1500, 50
+	for i := range int64(before) {
+		commitUntilDone(ctx, t, adm, i)
+	}
+	s := &Scanner{Client: cl, FetchBytes: 1 << 12}
+	var got []inspect.Record
+	logs, err := s.Scan(ctx, Request{Parallel: 1, Filter: Filter{Commits: true}}, func(r inspect.Record) error {
+		if len(got) == 0 {
+			retain(ctx, t, s, adm, before-100)
+			for i := range int64(after) {
+				commitUntilDone(ctx, t, adm, before+i)
+			}
+		}
+		got = append(got, r)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	edges, err := s.Edges(ctx, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := edges[0].Start
+	l := logs[0]
+	if len(got) >= before || start == 0 {
+		t.Fatalf("%d of %d records read, the log starts at %d: nothing was deleted under the scan", len(got), before, start)
+	}
+	if want := min(start, l.To); l.CompleteFrom != want || l.To != before || l.Error != "" {
+		t.Errorf("log %+v, want it complete from %d and read to %d", l, want, before)
+	}
+	for i, r := range got {
+		if i > 0 && r.Offset != got[i-1].Offset+1 && r.Offset != start {
+			t.Errorf("offset %d follows %d, and the log starts at %d", r.Offset, got[i-1].Offset, start)
+		}
+	}
+	t.Logf("%d records read, then the log began at %d of %d", len(got), start, edges[0].End)
+
+	following, stop := context.WithCancel(ctx)
+	defer stop()
+	var lost []Trouble
+	next := int64(-1)
+	err = s.Follow(following, FollowRequest{From: map[int32]int64{0: 0}, Filter: Filter{Commits: true}, Trouble: func(tr Trouble) { lost = append(lost, tr) }}, func(r inspect.Record) error {
+		if next < 0 {
+			next = r.Offset
+		}
+		if r.Offset != next {
+			t.Errorf("Follow: offset %d, want %d", r.Offset, next)
+		}
+		if next = r.Offset + 1; next == edges[0].End {
+			stop()
+		}
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) || ctx.Err() != nil {
+		t.Fatal(err)
+	}
+	if len(lost) != 1 || lost[0].Lost != start || lost[0].Next != start || !errors.Is(lost[0].Err, kerr.OffsetOutOfRange) {
+		t.Errorf("Follow told of %+v, want the loss of the first %d offsets", lost, start)
+	}
+}
+
+// retain deletes what is older than a moment, until the log starts at or after an offset,
+// and keeps what comes later.
+func retain(ctx context.Context, t *testing.T, s *Scanner, adm *kadm.Client, from int64) {
+	t.Helper()
+	alter := func(kv ...string) {
+		var list []kadm.AlterConfig
+		for i := 0; i < len(kv); i += 2 {
+			list = append(list, kadm.AlterConfig{Op: kadm.SetConfig, Name: kv[i], Value: kadm.StringPtr(kv[i+1])})
+		}
+		if rs, err := adm.AlterTopicConfigs(ctx, list, Topic); err != nil || rs[0].Err != nil {
+			t.Fatal(err, rs)
+		}
+	}
+	alter("cleanup.policy", "delete", "retention.ms", "1")
+	for {
+		edges, err := s.Edges(ctx, nil)
+		if err == nil && edges[0].Start >= from {
+			break
+		}
+		if err := pause(ctx, 100*time.Millisecond); err != nil {
+			t.Fatalf("the log still starts at %d: %v", edges[0].Start, err)
+		}
+	}
+	alter("cleanup.policy", "compact", "retention.ms", "604800000")
 }
 
 func leaderOf(t *testing.T, adm *kadm.Client) int {
