@@ -20,7 +20,7 @@ func (a *app) triageView(c *inspect.Case, ds []diagnosis, o *pastOptions) render
 	slices.SortStableFunc(ds, func(x, y diagnosis) int {
 		return cmp.Or(cmp.Compare(y.badness(), x.badness()), cmp.Compare(x.Group, y.Group))
 	})
-	shared := correlate(ds)
+	shared := correlate(ds, o.end.Sub(o.begin))
 	doc := whyDoc{envelope: a.envelopeOf("kgdiag.why/v1", c), Groups: ds, Shared: shared}
 	rebalanced, times := 0, 0
 	t := &render.Table{Columns: render.Cols("GROUP", ">REBAL", ">EVICT", "STOOD STILL", "WORST CAUSE", "COORDINATOR")}
@@ -44,8 +44,8 @@ func (a *app) triageView(c *inspect.Case, ds []diagnosis, o *pastOptions) render
 		if n := rebalanced - len(t.Rows); n > 0 {
 			block.After = append(block.After, render.L("and %s more (-v)", plural(n, "group")))
 		}
-		block.After = append(block.After, sharedLines(shared, ds)...)
-		block.After = append(block.After, label("next", "kgdiag why %s", shellWord(ds[0].Group)))
+		block.After = append(block.After, a.sharedLines(shared, ds)...)
+		block.After = append(block.After, label("next", "kgdiag why %s", shellWord(ds[0].Group)+a.connectWords()))
 	} else {
 		block.Lines = []render.Line{render.L("no group rebalanced")}
 	}
@@ -82,7 +82,9 @@ func (d *diagnosis) triageRow() []render.Span {
 	if d.Member != "" {
 		cause += " (" + d.Member + ")"
 	}
-	if d.Confidence == inspect.Low && d.Cause != inspect.UnknownCause && d.Cause != inspect.GroupEmptied {
+	if d.atRecord {
+		cause = "same record: " + d.stuck[0].Place
+	} else if d.Confidence == inspect.Low && d.Cause != inspect.UnknownCause && d.Cause != inspect.GroupEmptied {
 		cause += ", perhaps"
 	}
 	if d.Verdict == verdictStuck {
@@ -102,7 +104,7 @@ func (d *diagnosis) triageRow() []render.Span {
 
 // sharedCause is something that several groups have in common.
 type sharedCause struct {
-	Kind   string       `json:"kind"` // host, broker, client or moment
+	Kind   string       `json:"kind"` // coordinator, host, broker, client or moment
 	Name   string       `json:"name"`
 	From   inspect.Time `json:"from"`
 	To     inspect.Time `json:"to"`
@@ -114,17 +116,19 @@ const (
 	sharedWithin = 10 * time.Second // of one broker or at one moment
 	sharedHost   = time.Minute      // of one machine: its members expire at their own sessions' ends
 	sharedLeast  = 3
+	sharedMany   = 5 // of one broker, whatever the number of its groups
 )
 
 // mishap is one rebalance that nobody planned.
 type mishap struct {
 	group, broker, host, client string
 	at                          time.Time
+	cause                       inspect.Cause
 }
 
 // correlate finds what the troubles of several groups have in common. One machine
 // is named before one broker, and a broker before a mere moment.
-func correlate(ds []diagnosis) []sharedCause {
+func correlate(ds []diagnosis, window time.Duration) []sharedCause {
 	var all []mishap
 	byBroker, hosts := map[string]int{}, map[string]bool{}
 	for i := range ds {
@@ -146,28 +150,31 @@ func correlate(ds []diagnosis) []sharedCause {
 			}
 			for _, l := range r.Members.Left {
 				hosts[l.Host] = true
-				all = append(all, mishap{d.Group, broker, l.Host, l.ClientID, l.LeftBetween[1].Time})
+				all = append(all, mishap{d.Group, broker, l.Host, l.ClientID, l.LeftBetween[1].Time, r.Cause})
 			}
 			if len(r.Members.Left) == 0 && acts(r.Cause) {
-				all = append(all, mishap{group: d.Group, broker: broker, at: r.Time.Time})
+				all = append(all, mishap{group: d.Group, broker: broker, at: r.Time.Time, cause: r.Cause})
 			}
 		}
 	}
 	slices.SortStableFunc(all, func(x, y mishap) int { return x.at.Compare(y.at) })
-	out := []sharedCause{}
+	out := coordinatorMoves(all)
 	if len(hosts) > 1 { // else all are on it, the healthy ones too
-		out = append(out, clusters("host", all, func(t mishap) string { return t.host }, sharedHost)...)
+		out = append(out, clusters("host", all, func(t mishap) string { return t.host }, sharedHost, window)...)
 	}
-	brokers := clusters("broker", all, func(t mishap) string { return t.broker }, sharedWithin)
-	if len(byBroker) > 1 {
-		out = append(out, brokers...)
+	brokers := clusters("broker", all, func(t mishap) string { return t.broker }, sharedWithin, window)
+	for _, s := range brokers {
+		// A broker in trouble troubles many of its groups.
+		if n := len(s.Groups); len(byBroker) > 1 && (n >= sharedMany || 2*n >= byBroker[s.Name]) {
+			out = append(out, s)
+		}
 	}
-	for _, s := range clusters("client", all, func(t mishap) string { return t.client }, sharedHost) {
+	for _, s := range clusters("client", all, func(t mishap) string { return t.client }, sharedHost, window) {
 		if !coveredBy(s, out) {
 			out = append(out, s)
 		}
 	}
-	moments := clusters("moment", all, func(mishap) string { return "all" }, sharedWithin)
+	moments := clusters("moment", all, func(mishap) string { return "all" }, sharedWithin, window)
 	for _, m := range moments {
 		if !coveredBy(m, out) {
 			m.Name = ""
@@ -175,6 +182,17 @@ func correlate(ds []diagnosis) []sharedCause {
 		}
 	}
 	return out
+}
+
+// coordinatorMoves are the moments at which several groups lost their coordinator:
+// that is the platform's doing by itself, however often the groups are in trouble.
+func coordinatorMoves(all []mishap) []sharedCause {
+	moves := slices.DeleteFunc(slices.Clone(all), func(t mishap) bool { return t.cause != inspect.CoordinatorMoved })
+	out := clusters("coordinator", moves, func(mishap) string { return "moved" }, sharedHost, 0)
+	for i := range out {
+		out[i].Name = ""
+	}
+	return append([]sharedCause{}, out...)
 }
 
 // coveredBy reports whether a moment is told by a host or a broker already.
@@ -186,10 +204,10 @@ func coveredBy(m sharedCause, out []sharedCause) bool {
 
 // clusters finds runs of troubles with the same key, each within a time of the one
 // before it, that concern enough groups.
-func clusters(kind string, all []mishap, key func(mishap) string, within time.Duration) []sharedCause {
+func clusters(kind string, all []mishap, key func(mishap) string, within, window time.Duration) []sharedCause {
 	byKey := map[string][]mishap{}
 	var keys []string
-	always := chronic(all, within)
+	always := chronic(all, within, window)
 	for _, t := range all {
 		k := key(t)
 		if k == "" || always[t.group] {
@@ -230,43 +248,60 @@ func clusters(kind string, all []mishap, key func(mishap) string, within time.Du
 	return out
 }
 
+// byChance is how likely a group may be in trouble in a span at any time, for its
+// trouble in that span to mean anything: three such groups of a dozen then meet by
+// chance in one window of five (policy).
+const byChance = 0.02
+
 // chronic are groups that are in trouble so often that they meet any other's trouble
-// by chance: a span as long as within holds one of theirs in every fourth case.
-func chronic(all []mishap, within time.Duration) map[string]bool {
-	first, last, n := map[string]time.Time{}, map[string]time.Time{}, map[string]int{}
+// by chance.
+func chronic(all []mishap, within, window time.Duration) map[string]bool {
+	n := map[string]int{}
 	for _, t := range all {
-		if n[t.group] == 0 {
-			first[t.group] = t.at
-		}
-		last[t.group] = t.at
 		n[t.group]++
 	}
+	if window <= 0 {
+		return nil
+	}
+	usual := max(float64(sharedLeast), byChance*float64(window)/float64(max(within, 1)))
 	out := map[string]bool{}
 	for g, count := range n {
-		out[g] = count > sharedLeast && 4*time.Duration(count-1)*within > last[g].Sub(first[g])
+		out[g] = float64(count) > usual
 	}
 	return out
 }
 
+// mostShared is how many shared causes the triage shows.
+const mostShared = 4
+
 // sharedLines say "theirs" or "ours".
-func sharedLines(shared []sharedCause, ds []diagnosis) []render.Line {
+func (a *app) sharedLines(shared []sharedCause, ds []diagnosis) []render.Line {
 	var out []render.Line
 	for i, s := range shared {
-		if i == 4 {
-			out = append(out, render.L("and %d more such moments", len(shared)-4))
+		if i == mostShared {
+			out = append(out, render.L("and %s of several groups", plural(len(shared)-mostShared, "more moment")))
 			break
 		}
-		within := span(s.To.Sub(s.From.Time).Round(100 * time.Millisecond))
+		what := ""
 		groups := fmt.Sprintf("%d groups (%s)", len(s.Groups), strings.Join(firstFew(s.Groups, 4), ", "))
 		switch s.Kind {
+		case "coordinator":
+			what = "the coordinator of " + groups + " moved: the platform, not the applications"
 		case "host":
-			out = append(out, render.L("shared cause: members of %s on host %s went within %s: look at that machine", groups, s.Name, within))
+			what = "members of " + groups + " on host " + s.Name + " went: look at that machine"
 		case "broker":
-			out = append(out, render.L("shared cause: %s of broker %s within %s: the platform, not the applications", groups, s.Name, within))
+			what = groups + " of broker " + s.Name + " were in trouble: the platform, not the applications"
 		case "client":
-			out = append(out, render.L("shared cause: client %s went from %s within %s: one application, in several groups", s.Name, groups, within))
+			what = "client " + s.Name + " went from " + groups + ": one application, in several groups"
 		default:
-			out = append(out, render.L("shared cause: %s of several brokers within %s: network, deploy or cluster", groups, within))
+			what = groups + " of several brokers were in trouble: network, deploy or cluster"
+		}
+		text := fmt.Sprintf("shared cause: within %s at %s %s", span(s.To.Sub(s.From.Time).Round(100*time.Millisecond)), a.clock(s.From), what)
+		for j, l := range fold(text, pageWidth-len(pageIndent)) {
+			if j > 0 {
+				l = pageIndent + l
+			}
+			out = append(out, render.L("%s", l))
 		}
 	}
 	if len(out) > 0 {

@@ -145,6 +145,7 @@ type diagnosis struct {
 	coordinator *inspect.BrokerRef
 	live        *inspect.Group
 	stuck       []advise.StuckRecord
+	atRecord    bool   // the stuck records explain most of what happened
 	churns      bool   // rules say that it rebalances too often, whatever the causes
 	noHistory   string // why the log was not read
 }
@@ -318,6 +319,11 @@ func (d *diagnosis) explain() {
 	best := slices.MaxFunc(order, func(x, y key) int { return cmp.Compare(score[x], score[y]) })
 	d.Cause, d.main, d.Times = best.cause, list[best], len(list[best])
 	d.mainVerdict()
+	at := 0
+	for _, r := range d.stuck {
+		at += r.Times
+	}
+	d.atRecord = at > 0 && 2*at >= d.Times
 }
 
 // points weighs one occurrence.
@@ -401,7 +407,7 @@ func (d *diagnosis) advice(report advise.Report) {
 		}
 	}
 	slices.SortStableFunc(d.Findings, func(x, y advise.Finding) int {
-		return cmp.Or(cmp.Compare(bit(y.ID == "KGD210"), bit(x.ID == "KGD210")), cmp.Compare(bit(y.Fix != nil && len(y.Fix.Set) > 0), bit(x.Fix != nil && len(x.Fix.Set) > 0)),
+		return cmp.Or(cmp.Compare(bit(y.ID == "KGD210" && d.atRecord), bit(x.ID == "KGD210" && d.atRecord)), cmp.Compare(bit(y.Fix != nil && len(y.Fix.Set) > 0), bit(x.Fix != nil && len(x.Fix.Set) > 0)),
 			cmp.Compare(slices.Index(tied, x.ID), slices.Index(tied, y.ID)))
 	})
 	for _, u := range report.Unchecked {
@@ -518,7 +524,7 @@ func (d *diagnosis) waitClassic(c *inspect.Case) {
 			seen = append(seen, committer{name, at})
 		}
 	}
-	w.suspect(seen, g.At)
+	w.suspect(seen)
 	if most > 0 {
 		w.Until = inspect.At(g.At.Add(most))
 		if end := w.Began.Add(most); !w.Began.IsZero() && end.Before(w.Until.Time) && end.After(g.At.Time) {
@@ -536,7 +542,7 @@ type committer struct {
 
 // suspect finds the member that the others wait for: the only one that still commits,
 // or the one that had stopped before the others did.
-func (w *waiting) suspect(seen []committer, now inspect.Time) {
+func (w *waiting) suspect(seen []committer) {
 	if len(seen) < 2 {
 		return
 	}
@@ -551,9 +557,7 @@ func (w *waiting) suspect(seen []committer, now inspect.Time) {
 	case second.last.at.Sub(first.last.at.Time) > 2*time.Second+2*first.last.pace():
 		w.For, w.Reason = append(w.For, first.name), "it had stopped committing "+span(second.last.at.Sub(first.last.at.Time).Round(time.Second))+" before the others did"
 	}
-	if now.Sub(stopped.at.Time) > stopped.pace() { // else it may be about to commit again
-		w.Began = stopped.at
-	}
+	w.Began = stopped.at
 }
 
 // commitTimes are the times of a member's two newest commits.

@@ -228,6 +228,25 @@ func pages() map[string]struct {
 		sick.commits(g, 1, 947+float64(i)/2, 3600, end+300)
 		sick.now(g, "Stable", 3, 2, 1, both)
 	}
+	// One record kills whoever reads it: only that its partition stands still tells.
+	poison := tell()
+	px, py := player{client: "p-x", host: "10.42.7.8", parts: []int32{0, 1}}, player{id: "p-y-1", client: "p-y", parts: []int32{2, 3}}
+	pAll := player{id: "p-y-1", client: "p-y", parts: []int32{0, 1, 2, 3}}
+	for i := range 4 {
+		at := 600 + 300*float64(i)
+		px.id = fmt.Sprintf("p-x-%d", i)
+		poison.generation("pay", at, int32(2*i+1), px, py)
+		poison.commits("pay", 0, at+1, at+60, int64(5000*i))
+		if i == 0 {
+			poison.commits("pay", 1, at+1, at+60, 0)
+		}
+		poison.commits("pay", 2, at+1, at+280, int64(5000*i))
+		poison.generation("pay", at+105.2, int32(2*i+2), pAll)
+		poison.commits("pay", 0, at+106, at+280, int64(5000*i+400))
+	}
+	poison.generation("pay", 1800, 9, player{id: "p-x-9", client: "p-x", host: "10.42.7.8", parts: []int32{0, 1}}, py)
+	poison.now("pay", "Stable", 9, 1, 812, player{id: "p-x-9", client: "p-x", host: "10.42.7.8", parts: []int32{0, 1}}, py)
+
 	quiet := healthy.c
 	sick.c.Groups = append(sick.c.Groups, quiet.Groups...)
 
@@ -238,6 +257,7 @@ func pages() map[string]struct {
 		"healthy":  {healthy, []string{"why", "calm"}},
 		"no-read":  {denied, []string{"why", "secret"}},
 		"stuck":    {stuck, []string{"why", "jam"}},
+		"poison":   {poison, []string{"why", "pay"}},
 		"triage":   {sick, []string{"why"}},
 		"history":  {slowOrders(), []string{"history", "orders"}},
 		"evidence": {slowOrders(), []string{"history", "orders", "-v", "--cause", "poll_interval_exceeded"}},

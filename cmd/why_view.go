@@ -59,7 +59,7 @@ func whyTSV(ds []diagnosis) *render.Table {
 		if d.Lag != nil {
 			lag = fmt.Sprint(*d.Lag)
 		}
-		if f := d.fix(); f != nil && len(d.stuck) == 0 {
+		if f := d.fix(); f != nil && !d.atRecord {
 			set = strings.Join(settings(f.Fix.Set), " ")
 		}
 		t.Rows = append(t.Rows, render.Row(d.Group, d.Verdict, d.State, gen, members, lag, fmt.Sprint(d.Summary.Rebalances),
@@ -213,7 +213,7 @@ func (a *app) calmLines(d *diagnosis, o *pastOptions) []render.Line {
 // causeLines say why, with the evidence.
 func (a *app) causeLines(c *inspect.Case, d *diagnosis) []render.Line {
 	lines := paragraph("WHY", a.causeSentence(d))
-	if len(d.stuck) > 0 {
+	if d.atRecord {
 		lines = append(paragraph("WHY", stuckSentence(d)), paragraph("", a.causeSentence(d))...)
 	}
 	lines = append(lines, render.L("%sconfidence %s, %s", pageIndent, d.Confidence, d.Basis))
@@ -227,7 +227,10 @@ func (a *app) causeLines(c *inspect.Case, d *diagnosis) []render.Line {
 		}
 	}
 	lines = append(lines, paragraph("", rivalText(d))...)
-	if len(d.Stuck) > 0 {
+	if len(d.stuck) > 0 && !d.atRecord {
+		lines = append(lines, paragraph("", fmt.Sprintf("%d of the departures happened at one record: %s", d.stuck[0].Times, d.stuck[0].Place))...)
+	}
+	if len(d.stuck) > 0 {
 		lines = append(lines, stuckLines(c, d)...)
 	} else if d.Cause == inspect.PollIntervalExceeded && d.othersCoped() {
 		lines = append(lines, paragraph("", "others worked the same partitions at their usual pace: look at this member before the data")...)
@@ -545,7 +548,7 @@ func settings(set map[string]string) []string {
 // cureLines say what to change, what else would do, and what that costs.
 func (a *app) cureLines(c *inspect.Case, d *diagnosis) []render.Line {
 	f := d.fix()
-	if len(d.stuck) > 0 && len(d.Findings) > 0 && d.Findings[0].ID == "KGD210" {
+	if d.atRecord && len(d.Findings) > 0 && d.Findings[0].ID == "KGD210" {
 		return stuckFix(d, f)
 	}
 	if f == nil {

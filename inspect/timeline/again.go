@@ -36,6 +36,9 @@ func (t *track) stuckAgain() {
 	var all []*goings
 	for _, s := range t.steps {
 		for _, d := range s.left {
+			if len(s.left) > 1 || d.ev.moved {
+				continue // several at once, or a coordinator that moved: no record did that
+			}
 			for k := range d.held {
 				list := t.commits[k]
 				i := firstAfter(list, d.pos-1)
@@ -133,23 +136,23 @@ func bit(b bool) int {
 	return 0
 }
 
-// ownersElsewhere reports whether some owner did work on another of its partitions:
-// one that goes before it has done anything is not stopped by a record. An owner
-// that had nothing else proves nothing either way.
+// ownersElsewhere reports whether the owners did work on others of their partitions,
+// half of them or several: one that goes before it has done anything is not stopped by a record.
+// An owner that had nothing else proves nothing either way.
 func (t *track) ownersElsewhere(g *goings) bool {
-	had := false
+	had, worked := 0, 0
 	for i := 1; i < len(g.list); i++ {
+		others, moved := 0, false
 		for k := range g.list[i].held {
-			if k == g.part {
-				continue
-			}
-			had = true
-			if t.movedBetween(k, g.list[i-1].pos, g.list[i].pos) > 0 {
-				return true
+			if k != g.part {
+				others++
+				moved = moved || t.movedBetween(k, g.list[i-1].pos, g.list[i].pos) > 0
 			}
 		}
+		had += bit(others > 0)
+		worked += bit(moved)
 	}
-	return !had
+	return worked >= 2 || 2*worked >= had
 }
 
 // movedBetween is how far a partition's committed offset went between two records.

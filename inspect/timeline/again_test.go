@@ -174,3 +174,26 @@ func TestFlappingMemberIsNoRollingRestart(t *testing.T) {
 		}
 	}
 }
+
+// Where all members go at once, as when their coordinator is out of breath, the place
+// in the partitions says nothing.
+func TestMembersThatGoTogetherAreAtNoRecord(t *testing.T) {
+	b := newBook()
+	gen := int32(1)
+	for i := range 4 {
+		at := float64(30 * i)
+		x := who{id: fmt.Sprintf("x-%d", i), client: "x", session: 6, parts: []int32{0, 1}}
+		y := who{id: fmt.Sprintf("y-%d", i), client: "y", host: "10.0.0.2", session: 6, parts: []int32{2, 3}}
+		b.generation(at, gen, x, y)
+		if i == 0 {
+			b.commits(at+0.3, at+3, 0.3, 1, 0, 1)
+		}
+		b.commits(at+0.3, at+20, 1, 0, int64(20*i), 1)
+		b.commits(at+0.3, at+20, 1, 2, int64(20*i), 1)
+		b.commits(at+0.3, at+20, 1, 3, int64(20*i), 1)
+		gen++
+	}
+	if got := stuckOf(b.build()); len(got) != 0 {
+		t.Errorf("stuck %v, want none", got)
+	}
+}

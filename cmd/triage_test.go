@@ -1,0 +1,96 @@
+package cmd
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// troubled is a group of one broker and host whose member is put out at some moments
+// of the window, in seconds.
+func troubled(name string, broker int32, host string, cause inspect.Cause, at ...float64) diagnosis {
+	d := diagnosis{Group: name, coordinator: &inspect.BrokerRef{ID: broker}}
+	for _, s := range at {
+		d.rebalances = append(d.rebalances, inspect.Rebalance{Time: moment(s), Cause: cause, Confidence: inspect.High,
+			Members: inspect.Change{Left: []inspect.Departure{{ClientID: "c-" + name, Host: host, Cause: cause, Confidence: inspect.High,
+				LeftBetween: [2]inspect.Time{moment(s), moment(s)}}}}})
+	}
+	return d
+}
+
+// every is a moment each so many seconds of an hour.
+func every(step, from float64) (out []float64) {
+	for at := from; at < 3600; at += step {
+		out = append(out, at)
+	}
+	return out
+}
+
+func TestSharedCauseIsNoCoincidence(t *testing.T) {
+	other := troubled("calm", 9, "h9", inspect.SessionExpired, 3000)
+	for name, c := range map[string]struct {
+		ds   []diagnosis
+		want string
+	}{
+		"a broker": {[]diagnosis{troubled("a", 2, "h1", inspect.SessionExpired, 100), troubled("b", 2, "h2", inspect.SessionExpired, 101),
+			troubled("c", 2, "h3", inspect.SessionExpired, 103), other}, "broker 2 [a b c]"},
+		"a machine": {[]diagnosis{troubled("a", 1, "h1", inspect.SessionExpired, 100), troubled("b", 2, "h1", inspect.SessionExpired, 130),
+			troubled("c", 3, "h1", inspect.SessionExpired, 145), other}, "host h1 [a b c]"},
+		"coordinators that moved": {[]diagnosis{troubled("a", 1, "h1", inspect.CoordinatorMoved, 100), troubled("b", 2, "h2", inspect.CoordinatorMoved, 120),
+			troubled("c", 3, "h3", inspect.CoordinatorMoved, 135), other}, "coordinator  [a b c]"},
+		"groups that are always in trouble": {[]diagnosis{troubled("a", 2, "h1", inspect.SessionExpired, every(30, 1)...),
+			troubled("b", 2, "h2", inspect.SessionExpired, every(40, 2)...), troubled("c", 2, "h3", inspect.SessionExpired, every(50, 3)...), other}, ""},
+		"everybody on one host": {[]diagnosis{troubled("a", 1, "h1", inspect.SessionExpired, 100), troubled("b", 2, "h1", inspect.SessionExpired, 130),
+			troubled("c", 3, "h1", inspect.SessionExpired, 145)}, ""},
+		"three of a broker's twenty": {append(healthyOf(2, 17), troubled("a", 2, "h1", inspect.SessionExpired, 100), troubled("b", 2, "h2", inspect.SessionExpired, 101),
+			troubled("c", 2, "h3", inspect.SessionExpired, 103), other), "moment  [a b c]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			for _, s := range correlate(c.ds, time.Hour) {
+				got += fmt.Sprintf("%s %s %v", s.Kind, s.Name, s.Groups)
+			}
+			if got != c.want {
+				t.Errorf("shared %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+func healthyOf(broker int32, n int) (out []diagnosis) {
+	for i := range n {
+		out = append(out, diagnosis{Group: fmt.Sprintf("ok-%d", i), coordinator: &inspect.BrokerRef{ID: broker}})
+	}
+	return out
+}
+
+// Who holds a rebalance up shows in who stopped committing when.
+func TestWaitingForWhom(t *testing.T) {
+	pace := func(name string, at, before float64) committer {
+		return committer{name, commitTimes{moment(at), moment(before)}}
+	}
+	for name, c := range map[string]struct {
+		seen  []committer
+		whom  string
+		began float64
+	}{
+		"the only one that goes on":            {[]committer{pace("a", 100, 99), pace("b", 130, 129), pace("c", 101, 100)}, "b", 101},
+		"the one that had stopped before":      {[]committer{pace("a", 100, 99), pace("b", 112, 111), pace("c", 112.4, 111.4)}, "a", 112.4},
+		"all at once":                          {[]committer{pace("a", 100, 99), pace("b", 100.5, 99.5), pace("c", 101, 100)}, "", 101},
+		"a slow timer has not stopped earlier": {[]committer{pace("a", 96, 91), pace("b", 100.5, 95.5), pace("c", 101, 96)}, "", 101},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &waiting{}
+			w.suspect(c.seen)
+			got := ""
+			if len(w.For) > 0 {
+				got = w.For[0]
+			}
+			if got != c.whom || len(w.For) > 1 || !w.Began.Equal(moment(c.began).Time) {
+				t.Errorf("waits for %v since %v, want %q since %v", w.For, w.Began, c.whom, moment(c.began))
+			}
+		})
+	}
+}
