@@ -37,6 +37,7 @@ var lookAgain = []time.Duration{5 * time.Second, unknownAfter, 45 * time.Second}
 type book struct {
 	id           string
 	snapshot     *inspect.Group
+	asked        time.Time // when one was asked for that came later than the watch
 	records      []inspect.Record
 	commits      int // since they were last thinned
 	observations []inspect.Observation
@@ -143,6 +144,9 @@ func (w *Watcher) timeline(b *book, end time.Time) inspect.Timeline {
 	return timeline.BuildGroup(in, timeline.Options{})
 }
 
+// met reports whether the snapshot is of a later time than the watch's start.
+func (b *book) met() bool { return b.snapshot != nil && !b.asked.IsZero() }
+
 // stir asks for a verdict.
 func (b *book) stir(now time.Time) {
 	if b.dirty.IsZero() {
@@ -246,8 +250,14 @@ func (w *Watcher) Case() *inspect.Case {
 		ids = append(ids, id)
 	}
 	sort.Strings(ids)
+	c.Groups = slices.DeleteFunc(slices.Clone(c.Groups), func(g inspect.Group) bool { // those that came later
+		return w.books[g.ID] != nil && w.books[g.ID].met()
+	})
 	for _, id := range ids {
 		b := w.books[id]
+		if b.met() {
+			c.Groups = append(c.Groups, *b.snapshot)
+		}
 		c.Records = append(c.Records, b.records...)
 		c.Observations = append(c.Observations, b.observations...)
 	}

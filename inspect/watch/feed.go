@@ -30,6 +30,7 @@ func (w *Watcher) feed(ctx context.Context, in chan<- input) (wait func()) {
 		wg.Go(func() { w.list(ctx, in) })
 	}
 	wg.Go(func() { w.askEnds(ctx, in) })
+	wg.Go(func() { w.askGroups(ctx, in) })
 	if w.info.Log {
 		next := maps.Clone(w.next)
 		wg.Go(func() { w.tail(ctx, next, in) })
@@ -80,6 +81,23 @@ func (w *Watcher) askEnds(ctx context.Context, in chan<- input) {
 			ends, err := w.cfg.Collector.Ends(limited, want)
 			cancel()
 			if err == nil && len(ends) > 0 && send(ctx, in, input{ends: ends}) != nil {
+				return
+			}
+		}
+	}
+}
+
+// askGroups takes snapshots of groups when the loop wants them.
+func (w *Watcher) askGroups(ctx context.Context, in chan<- input) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case ids := <-w.wantGroup:
+			limited, cancel := context.WithTimeout(ctx, collect.DefaultPerBroker)
+			c, _ := w.cfg.Collector.Collect(limited, collect.Selection{Groups: ids}, collect.Want{Limits: true}) // it is asked again if none came
+			cancel()
+			if c != nil && len(c.Groups) > 0 && send(ctx, in, input{newcomer: c.Groups}) != nil {
 				return
 			}
 		}

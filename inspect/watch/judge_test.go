@@ -64,7 +64,7 @@ func (d *desk) members(sec float64, generation int32, members ...string) {
 
 func (d *desk) commit(sec float64, partition int32, offset int64) {
 	d.t.Helper()
-	d.rec(sec, inspect.Record{Type: inspect.RecOffsetCommit, Topic: "t", TopicPartition: partition, Commit: &inspect.OffsetCommit{Offset: offset}})
+	d.rec(sec, inspect.Record{Type: inspect.RecOffsetCommit, Topic: "t", TopicPartition: partition, Commit: &inspect.OffsetCommit{Offset: offset, TopicID: "T"}})
 }
 
 func (d *desk) look(sec float64, state string, members ...string) {
@@ -143,6 +143,46 @@ func TestUnknownIsToldOnce(t *testing.T) {
 			t.Errorf("log %t: told %v, want unknown once with what it may have been", log, told)
 		}
 	}
+}
+
+// A KIP-848 member's session timeout is on no record; a snapshot that comes later has
+// it, and the cause with it.
+func TestASnapshotThatComesLater(t *testing.T) {
+	d := newDesk(t, true)
+	d.joined(0, 1, "a", 0, 1)
+	d.joined(0.2, 2, "b", 2, 3)
+	for i := range 80 {
+		d.commit(1+float64(i)/2, 0, int64(10*i))
+		d.commit(1.2+float64(i)/2, 2, int64(10*i))
+	}
+	for i := 80; i < 94; i++ { // b is killed at 41, with a session of 6 s
+		d.commit(1+float64(i)/2, 0, int64(10*i))
+	}
+	d.rec(47, inspect.Record{Type: inspect.RecConsumerCurrentAssignment, Member: "b", Tombstone: true})
+	d.rec(47, inspect.Record{Type: inspect.RecConsumerMember, Member: "b", Tombstone: true})
+	d.rec(47, inspect.Record{Type: inspect.RecConsumerGroupMetadata, Epoch: &inspect.GroupEpoch{Epoch: 3}})
+	d.commit(47.5, 2, 990)
+	d.until(70)
+	incident := d.incidentOf(RebalanceDone, "b")
+	if told := d.causes(incident); len(told) == 0 || told[len(told)-1].Cause == inspect.SessionExpired {
+		t.Fatalf("told %v without the session timeout, want an answer that is none", told)
+	}
+	g := inspect.Group{ID: "g", Type: inspect.Consumer, Limits: inspect.Limits{Session: inspect.Ms(6 * time.Second), Heartbeat: inspect.Ms(2 * time.Second)}}
+	d.bring(71, input{newcomer: []inspect.Group{g}})
+	d.until(75)
+	if told := d.causes(incident); told[len(told)-1].Cause != inspect.SessionExpired {
+		t.Errorf("told %v with the session timeout, want session_expired at last", told)
+	}
+}
+
+// joined writes the join of a KIP-848 member that gets two partitions at once.
+func (d *desk) joined(sec float64, epoch int32, id string, partitions ...int32) {
+	d.t.Helper()
+	d.rec(sec, inspect.Record{Type: inspect.RecConsumerMember, Member: id, MemberOf: &inspect.MemberMetadata{ClientID: id, Host: "10.0.0.1",
+		Topics: []string{"t"}, Rebalance: inspect.Ms(15 * time.Second)}})
+	d.rec(sec, inspect.Record{Type: inspect.RecConsumerGroupMetadata, Epoch: &inspect.GroupEpoch{Epoch: epoch}})
+	d.rec(sec, inspect.Record{Type: inspect.RecConsumerCurrentAssignment, Member: id, Current: &inspect.CurrentAssignment{Epoch: epoch,
+		Assigned: inspect.Tasks{Active: []inspect.TopicIDPartitions{{TopicID: "T", Partitions: partitions}}}}})
 }
 
 // Commits of the new owner show that records had waited: a cause that could not be

@@ -99,6 +99,7 @@ type Watcher struct {
 	said      []inspect.LogEvent
 	saidAt    time.Time
 	wantEnds  chan []inspect.TopicPartitions
+	wantGroup chan []string // groups to take a snapshot of
 }
 
 // incident is the story that a record belongs to, and when it was told by kgdiag's
@@ -136,7 +137,7 @@ func New(cfg Config) *Watcher {
 	}
 	return &Watcher{cfg: cfg, hot: map[string]time.Time{}, groups: map[string]bool{}, came: map[string]bool{}, seen: map[string]bool{},
 		stable: map[string]time.Time{}, tallies: map[string]*Tally{}, books: map[string]*book{}, incidents: map[string]incident{},
-		wantEnds: make(chan []inspect.TopicPartitions, 1),
+		wantEnds: make(chan []inspect.TopicPartitions, 1), wantGroup: make(chan []string, 1),
 		named:    !cfg.Selection.All && len(cfg.Selection.Groups) > 0}
 }
 
@@ -149,7 +150,7 @@ func (w *Watcher) Start(ctx context.Context) (*Info, error) {
 		return nil, err
 	}
 	w.findLog(ctx, m)
-	kase, err := w.cfg.Collector.Collect(ctx, w.cfg.Selection, collect.Want{Log: w.info.Log})
+	kase, err := w.cfg.Collector.Collect(ctx, w.cfg.Selection, collect.Want{Log: w.info.Log, Limits: true})
 	if kase == nil {
 		return nil, err
 	}
@@ -279,6 +280,7 @@ type input struct {
 	listed   []string // all groups there are
 	prefix   *prefix  // what the log held before
 	ends     map[string]map[int32]int64
+	newcomer []inspect.Group // snapshots of groups that came in the course of the watch
 	restless []string // groups that a listing shows not at rest
 }
 
@@ -335,8 +337,30 @@ func (w *Watcher) tick() []Event {
 	if now.Sub(w.assessed) >= assessEvery {
 		w.assessed = now
 		events = append(events, w.assess(now)...)
+		w.meet(now)
 	}
 	return events
+}
+
+// meet asks for a snapshot of groups that came in the course of the watch: the
+// timeouts of KIP-848 groups are on no record.
+func (w *Watcher) meet(now time.Time) {
+	var ids []string
+	for id, b := range w.books {
+		if w.came[id] && b.snapshot == nil && now.Sub(b.asked) >= listEvery && len(ids) < NamedAtMost {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return
+	}
+	select {
+	case w.wantGroup <- ids:
+		for _, id := range ids {
+			w.books[id].asked = now
+		}
+	default: // the last question is still under way
+	}
 }
 
 // listen asks for what log files say; news may state what was inferred.
@@ -400,6 +424,14 @@ func (w *Watcher) take(i input) []Event {
 	case i.ends != nil:
 		for id, b := range w.books {
 			b.risks.ends(w.differ.group(id), i.ends)
+		}
+		return nil
+	case i.newcomer != nil:
+		for k := range i.newcomer {
+			if b := w.books[i.newcomer[k].ID]; b != nil {
+				b.snapshot = &i.newcomer[k]
+				b.stir(now)
+			}
 		}
 		return nil
 	case i.prefix != nil:

@@ -307,6 +307,46 @@ func TestWatchAllGroups(t *testing.T) {
 	l.generations()
 }
 
+// The timeouts of a KIP-848 group are on no record: they are asked for at the start,
+// and of a group that comes later when it comes.
+func TestWatchKnowsServerSideTimeouts(t *testing.T) {
+	c := newFake(t, fakecluster.BrokerConfig("group.consumer.session.timeout.ms", "1500"))
+	l := &live{Cluster: c, t: t}
+	l.join(fakecluster.MemberConfig{Group: "early", ClientID: "a", Server: true})
+	l.stable("early", 1)
+	l = watchOn(t, c, named("early", "late"))
+	l.stop()
+	session := func(groups []inspect.Group, id string) *inspect.Millis {
+		for i := range groups {
+			if groups[i].ID == id {
+				return groups[i].Limits.Session
+			}
+		}
+		t.Fatalf("no group %s among %d", id, len(groups))
+		return nil
+	}
+	if got := session(l.w.Case().Groups, "early"); got == nil || got.Duration() != 1500*time.Millisecond {
+		t.Errorf("session timeout %v at the start, want 1.5s", got)
+	}
+	l.join(fakecluster.MemberConfig{Group: "late", ClientID: "b", Server: true})
+	l.stable("late", 1)
+	l.w.came["late"] = true
+	l.w.meet(time.Now())
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	in := make(chan input)
+	go l.w.askGroups(ctx, in)
+	select {
+	case i := <-in:
+		l.w.take(i)
+	case <-ctx.Done():
+		t.Fatal("nobody asked for the group that came")
+	}
+	if got := session(l.w.Case().Groups, "late"); got == nil || got.Duration() != 1500*time.Millisecond {
+		t.Errorf("session timeout %v of the group that came, want 1.5s", got)
+	}
+}
+
 func TestWatchServerSideGroup(t *testing.T) {
 	c := newFake(t)
 	l := &live{Cluster: c, t: t}
