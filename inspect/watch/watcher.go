@@ -138,7 +138,7 @@ func New(cfg Config) *Watcher {
 	return &Watcher{cfg: cfg, hot: map[string]time.Time{}, groups: map[string]bool{}, came: map[string]bool{}, seen: map[string]bool{},
 		stable: map[string]time.Time{}, tallies: map[string]*Tally{}, books: map[string]*book{}, incidents: map[string]incident{},
 		wantEnds: make(chan []inspect.TopicPartitions, 1), wantGroup: make(chan []string, 1),
-		named:    !cfg.Selection.All && len(cfg.Selection.Groups) > 0}
+		named: !cfg.Selection.All && len(cfg.Selection.Groups) > 0}
 }
 
 // Start takes a snapshot and finds out whether the log can be read. The ends of the
@@ -281,7 +281,7 @@ type input struct {
 	prefix   *prefix  // what the log held before
 	ends     map[string]map[int32]int64
 	newcomer []inspect.Group // snapshots of groups that came in the course of the watch
-	restless []string // groups that a listing shows not at rest
+	restless []string        // groups that a listing shows not at rest
 }
 
 // Run watches until ctx ends or Until holds, and hands each event to emit, which one
