@@ -25,11 +25,22 @@ session is ` + "`static_member_restarted`" + `). *Hedged*: the truth is among th
 says that it does not know. ` + "`testdata/departures.golden`" + ` has every verdict.
 
 `
-	accuracyPerturbed = `
+	accuracyHoldout = `
 Five groups show no member before the fault: their earlier records are missing. Those with little or nothing committed (an
 idle topic read by librdkafka or with manual commits) stay unknown: no record tells a crash from a close there.
 
-## The same groups, changed
+## Hold-outs
+
+The groups above tuned the procedure, so their score flatters it. ` + "`scripts/record-departures`" + ` records others, on the same version
+of Kafka: every client with every fault that it can suffer, and by chance all else: session, heartbeat and poll interval (also the
+clients' own, and equal ones), two to four members, one to eight partitions, 1 to 40 records a second or none, four assignors,
+static members, three auto-commit intervals, commits per poll, per record or none, time per poll and per record, peers that need
+9 s a poll, SIGTERM with and without a restart, closes after draining, batches whose records are committed one by one. The truth is
+what was done, where the coordinator's log agrees. *Unreachable* groups are those of which no record tells the truth; there
+*hedged* or *unknown* is right.
+`
+	accuracyPerturbed = `
+## The labelled groups, changed
 
 Nothing below changes the truth, so nothing may turn a verdict into a wrong one with high confidence: the test fails if it does.
 
@@ -59,3 +70,36 @@ confidence; the table holds the 200 that every test run simulates.
 Watching live (` + "`kgdiag watch`" + `, every 250 ms) or reading logs (` + "`--log`" + `) settles most of these.
 `
 )
+
+// heldOut is a file of departures that did not tune the procedure, and what is known
+// of the time when it was new.
+type heldOut struct{ file, text, before string }
+
+// holdouts are the hold-outs, the oldest first.
+var holdouts = []heldOut{
+	{file: "departures-holdout-1", text: `
+### First hold-out, 30 November 2026
+
+110 groups (seed 20261130), recorded on two busy cores. The first two rows are what the code said **before anything was changed for
+it**: 60 of 110 right at medium or high, none wrong at high, two at medium. Those were a rolling restart that was none (one member
+that went again and again counted as several) and an expiry where session and poll interval are equal, so that nothing tells them
+apart. Changed copies of these groups showed two more faults, verdicts that became wrong at high confidence: a close after
+draining for just as long as a session, and a batch worked record by record whose commits were thinned. All four kinds are
+mended in general, and so this file is a hold-out no more: the later rows flatter.
+
+`, before: `| before, records alone: all 110 | 23 | 37 | 16 | 0 | 5 | 4 | 23 | 0 | 2 | 0 |
+| before, with the client library: all 110 | 23 | 38 | 15 | 0 | 5 | 4 | 23 | 0 | 2 | 0 |
+`},
+	{file: "departures-holdout-2", text: `
+### Second hold-out, 30 November 2026
+
+46 groups (seed 20261201), scored once after what the first had taught, and before anything else was changed. The machine stood
+still for half a minute in the middle, so that the sessions of whole groups ended at once: a disturbed hold-out. None was wrong at
+high, two at medium, both a rolling restart that was none: members put out at once, and members that came back as the process that
+they had been, do not make a deploy any more. (A forty-seventh group is left out: its label was wrong, since the standing still
+put the member out before its overrun could.)
+
+`, before: `| before, records alone: all 46 | 7 | 18 | 4 | 0 | 3 | 3 | 9 | 0 | 2 | 0 |
+| before, with the client library: all 46 | 7 | 17 | 5 | 0 | 3 | 3 | 9 | 0 | 2 | 0 |
+`},
+}

@@ -287,6 +287,11 @@ type replacement struct {
 	held     map[tp]int
 	conf     inspect.Confidence
 	fenced   bool
+	// KIP-848: a static client that overran says that it goes for a while, just as one
+	// that is stopped does, and comes back.
+	overran    bool
+	mayOverran bool
+	why        string
 }
 
 func newTrack(in Input, opts Options) *track {

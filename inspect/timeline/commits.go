@@ -40,6 +40,7 @@ type tick struct {
 	step     int64 // largest step of one partition; -1 unknown
 	total    int64 // sum of the known steps of all partitions
 	part     tp
+	whole    bool // one call for several partitions
 	thin     bool // commits before it were left out: the interval to it means nothing
 }
 
@@ -121,6 +122,8 @@ func (t *track) commitsOf(held map[tp]int, before int) []tick {
 			out[n-1].advanced = out[n-1].advanced || c.step > 0
 			out[n-1].step = max(out[n-1].step, c.step)
 			out[n-1].total += max(0, c.step)
+			// The records of one call have one timestamp.
+			out[n-1].whole = out[n-1].whole || c.at.Equal(out[n-1].at) && (c.step > 0 || out[n-1].advanced)
 			out[n-1].pos = c.pos
 			continue
 		}
@@ -246,6 +249,30 @@ func (c *cadence) regular(last []time.Duration) {
 	c.most = max(c.most, mid)
 }
 
+// polledSince reports whether commits show a poll at or after a moment. A batch is
+// worked record by record, and one partition of it after the other: a call that
+// commits several partitions at once speaks for a whole poll, and so does the way
+// back to a partition that was left. librdkafka hands out records in the order in
+// which they came, so that a batch of its may go to and fro.
+func polledSince(ticks []tick, since time.Time, m *member) bool {
+	toAndFro := rank(m.guess.Confidence) > 0 && m.guess.Family.PollInterval() && m.guess.Family != inspect.Librdkafka
+	left := map[tp]bool{}
+	var at tp
+	for i, k := range ticks {
+		if k.at.Before(since) {
+			continue
+		}
+		if k.whole && k.advanced || toAndFro && left[k.part] {
+			return true
+		}
+		if i > 0 && at != k.part && at != (tp{}) {
+			left[at] = true
+		}
+		at = k.part
+	}
+	return false
+}
+
 func intervals(ticks []tick) []time.Duration {
 	var out []time.Duration
 	for i := 1; i < len(ticks); i++ {
@@ -280,6 +307,7 @@ type evidence struct {
 	gapLo     time.Duration // from the last commit to the departure
 	gapHi     time.Duration
 	frozen    int       // trailing commits that moved nothing, while others later moved
+	polled    bool      // commits show a poll within the poll interval before it was out: it did not overrun
 	waiting   int       // records waited in the silence: 1 yes, 0 not known, -1 no
 	moved     bool      // the coordinator moved in between
 	compacted bool      // commits may be missing
@@ -327,6 +355,7 @@ func (t *track) weigh(d *departure) *evidence {
 	if len(ticks) > 0 {
 		e.gapLo, e.gapHi = max(0, e.lo.Sub(e.lastAt)), max(0, e.hi.Sub(e.lastAt))
 	}
+	e.polled = e.rebalance != nil && polledSince(ticks, e.hi.Add(-*e.rebalance), d.m)
 	t.backlog(d, e)
 	e.moved = t.coordinatorMoved(ticks, d) || t.liveMoved(d)
 	e.aliveAt = t.tookPart(d)
@@ -546,35 +575,28 @@ func (t *track) backlog(d *departure, e *evidence) {
 	if e.n == 0 {
 		return
 	}
-	var gained, last int64
-	seen := false
+	due := t.workRateOf(d, e)
+	gained, meanwhile, seen := 0.0, 0.0, false
 	for _, k := range e.idle {
 		list := t.commits[k]
-		before, after := int64(-1), int64(-1)
 		next := firstAfter(list, d.pos-1)
-		if next > 0 {
-			before = list[next-1].offset
+		if next == 0 || next == len(list) {
+			seen = seen || next < len(list)
+			continue
 		}
-		for _, cm := range list[next:] {
-			if cm.at.Sub(list[next].at) > max(time.Second, c.median) {
-				break
-			}
-			after, seen = cm.offset, true
-		}
-		if before >= 0 && after > before {
-			gained += after - before
-		}
-		last = max(last, before)
+		seen = true
+		got, waited := firstWork(list[next:], list[next-1].offset, max(time.Second, c.median), orZero(e.rebalance))
+		gained += float64(got)
+		meanwhile = max(meanwhile, waited.Seconds())
 	}
 	silence := max(e.gapLo, e.gapHi/2)
 	if e.advanceAt.Before(e.lastAt) {
 		silence = max(silence, e.hi.Sub(e.advanceAt))
 	}
-	due := t.workRateOf(d, e) * silence.Seconds()
 	switch {
 	case !seen:
 		e.waiting = 0
-	case float64(gained) >= max(1, due/2):
+	case gained >= max(1, due*(silence.Seconds()/2+meanwhile)):
 		e.waiting = 1
 	default:
 		e.waiting = -1
@@ -586,6 +608,26 @@ func (t *track) backlog(d *departure, e *evidence) {
 		e.frozen = 0
 	}
 	t.findStuck(d, e)
+}
+
+// firstWork is how many records the next owner of a partition had done within a span
+// of its first commit, and how long it took to begin: it commits the offset at which
+// it takes over, again and again, until its first records arrive.
+func firstWork(list []commit, from int64, span, limit time.Duration) (records int64, waited time.Duration) {
+	begin := 0
+	for begin < len(list)-1 && list[begin].offset == from && list[begin+1].at.Sub(list[0].at) <= limit {
+		begin++
+	}
+	if waited = list[begin].at.Sub(list[0].at); waited <= span {
+		begin, waited = 0, 0
+	}
+	for _, cm := range list[begin:] {
+		if cm.at.Sub(list[begin].at) > span {
+			break
+		}
+		records = max(0, cm.offset-from)
+	}
+	return records, waited
 }
 
 // workRateOf is the member's pace in records a second before it fell silent: of each

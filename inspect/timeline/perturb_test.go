@@ -132,11 +132,11 @@ func keep(in []inspect.Record, ok func(inspect.Record) bool) []inspect.Record {
 	return out
 }
 
-// perturbed scores the labelled groups after a change.
-func perturbed(t *testing.T, p perturbation) score {
+// perturbed scores labelled groups after a change.
+func perturbed(t *testing.T, p perturbation, list []labelled, read func(labelled) *inspect.Case) score {
 	sc := score{}
-	for _, l := range readLabelled(t) {
-		c := l.asCase()
+	for _, l := range list {
+		c := read(l)
 		fault, victim := p.change(l, c)
 		tls := Build(c, Options{})
 		if len(tls) == 0 {
@@ -150,4 +150,16 @@ func perturbed(t *testing.T, p perturbation) score {
 		}
 	}
 	return sc
+}
+
+// TestPerturbedHoldouts: no change of the hold-outs that leaves the truth alone makes
+// a verdict wrong with high confidence.
+func TestPerturbedHoldouts(t *testing.T) {
+	for _, h := range holdouts {
+		for _, p := range perturbations[1:] {
+			for _, v := range views {
+				t.Run(h.file+v.suffix+" "+p.name, func(t *testing.T) { perturbed(t, p, readFile(t, h.file), v.read) })
+			}
+		}
+	}
 }

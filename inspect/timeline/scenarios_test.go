@@ -466,6 +466,65 @@ func TestServerSideStaticSwap(t *testing.T) {
 	}
 }
 
+// TestServerSideStaticAbsence: who stops a static KIP-848 member and who overruns its
+// poll interval writes the same records. The silence before them, and how the member
+// comes back, tell them apart, or else both are named.
+func TestServerSideStaticAbsence(t *testing.T) {
+	for _, c := range []struct {
+		name         string
+		until, every float64 // of the commits, one record each
+		back         float64 // after it said that it goes, at 60 s
+		as           string  // member id on return
+		cause        inspect.Cause
+		conf         inspect.Confidence
+		rival        inspect.Cause
+		busy         bool // never waits for records
+	}{
+		{name: "a restart of a member that waits for records", until: 59.9, every: 1, back: 5, as: "new", cause: inspect.StaticMemberRestarted, conf: inspect.High},
+		{name: "silent for its poll interval", until: 40, every: 1, back: 5, as: "new", cause: inspect.PollIntervalExceeded, conf: inspect.Medium, rival: inspect.StaticMemberRestarted},
+		{name: "the same process", until: 59.9, every: 1, back: 5, as: "old", cause: inspect.PollIntervalExceeded, conf: inspect.Medium, rival: inspect.StaticMemberRestarted},
+		{name: "back at once", until: 59.9, every: 1, back: 0.05, as: "new", cause: inspect.PollIntervalExceeded, conf: inspect.Medium, rival: inspect.StaticMemberRestarted},
+		{name: "commits of a slow batch up to the end", until: 59.9, every: 2, back: 5, as: "new", cause: inspect.StaticMemberRestarted, conf: inspect.Low, rival: inspect.PollIntervalExceeded, busy: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBook()
+			inst := "pod-0"
+			member := func(at float64, id string) {
+				b.add(at, inspect.Record{Type: inspect.RecConsumerMember, Member: id, MemberOf: &inspect.MemberMetadata{ClientID: "a", Host: "10.0.0.1",
+					InstanceID: &inst, Topics: []string{"t"}, Rebalance: inspect.Ms(20 * time.Second)}})
+			}
+			member(0, "old")
+			b.add(0, inspect.Record{Type: inspect.RecConsumerGroupMetadata, Epoch: &inspect.GroupEpoch{Epoch: 1}})
+			b.current(0.1, "old", 1, 0, 0)
+			offset := int64(0)
+			for at := c.until; at > 1; at -= c.every {
+				offset++
+			}
+			for i := range offset {
+				at := c.until - float64(offset-1-i)*c.every
+				if !c.busy && i%3 == 1 { // two records that had waited together
+					at -= 0.8 * c.every
+				}
+				b.commit(at, 0, i)
+			}
+			b.current(60, "old", inspect.StaticLeaveEpoch, 0, 0)
+			for _, rt := range []inspect.RecordType{inspect.RecConsumerCurrentAssignment, inspect.RecConsumerTargetMember, inspect.RecConsumerMember} {
+				b.add(60+c.back, inspect.Record{Type: rt, Member: "old", Tombstone: true})
+			}
+			member(60+c.back, c.as)
+			b.current(60+c.back, c.as, 1, 0, 0)
+			b.commit(90, 0, offset+5)
+			sortBook(b)
+			r := lastOf(b.build())
+			want(t, r, c.cause, c.conf)
+			open := slices.ContainsFunc(r.Rivals, func(v inspect.Rival) bool { return v.Cause == c.rival && v.WhyNot == "" })
+			if c.rival != "" && !open || c.rival == "" && len(r.Rivals) > 0 {
+				t.Errorf("rivals %v, want %q", r.Rivals, c.rival)
+			}
+		})
+	}
+}
+
 func TestSharedClientIDsAreNeverHigh(t *testing.T) {
 	b := overrun()
 	for i := range b.c.Records {

@@ -228,12 +228,13 @@ func (t *track) goings(roots map[string]string, from, to time.Time) map[string]i
 // replaced; empty for the step in which they come back, nil where the step is no
 // part of a deploy.
 func (t *track) replacedLanes(s *step) []string {
-	if s.deleted || s.base || s.upgraded || s.empty && len(s.before) > 1 {
+	together := len(s.left) > 1 && 2*len(s.left) > len(s.before) // a deploy takes few at a time
+	if s.deleted || s.base || s.upgraded || together {
 		return nil
 	}
 	gone := []string{}
 	for _, sw := range s.replaced {
-		if sw.fenced && sw.conf != inspect.Low {
+		if sw.fenced && sw.conf != inspect.Low || sw.overran {
 			return nil
 		}
 		gone = append(gone, value(sw.new.instance))
@@ -241,7 +242,8 @@ func (t *track) replacedLanes(s *step) []string {
 	for _, d := range s.left {
 		ok := d.v.cause == inspect.MemberLeft || d.v.cause == inspect.RestartedWithinSession ||
 			d.v.cause == inspect.UnknownCause || d.v.cause == inspect.SessionExpired && (d.m.static() || d.m.guess.Family == inspect.StreamsLib)
-		if !ok || d.ret == nil && !t.successor(d) || d.v.basis == inspect.Stated && d.v.cause != inspect.MemberLeft {
+		lives := d.step.server && d.ret != nil && d.ret.m.id == d.m.id // the process was not replaced
+		if !ok || lives || d.ret == nil && !t.successor(d) || d.v.basis == inspect.Stated && d.v.cause != inspect.MemberLeft {
 			return nil
 		}
 		gone = append(gone, d.m.id)

@@ -145,18 +145,26 @@ func (t *track) judgeStep(s *step) {
 // judgeSwap tells a restarted static member from two processes under one id.
 func (t *track) judgeSwap(s *step, r *replacement) {
 	r.conf = inspect.High
-	ticks := t.commitsOf(r.held, s.pos)
+	end := s.pos
+	if !r.old.staticLeft.IsZero() {
+		end = r.old.leftPos
+	}
+	ticks := t.commitsOf(r.held, end)
 	c := pace(ticks)
-	if r.old.host != "" && r.new.host != r.old.host {
+	moved := r.old.host != "" && r.new.host != r.old.host
+	if moved && !s.server {
 		r.fenced, r.conf = true, inspect.Low
+		return
+	}
+	if s.server { // a duplicate is refused under KIP-848 and writes nothing
+		if !moved { // or it is another process for sure
+			r.absent(s, ticks, c)
+		}
 		return
 	}
 	if len(ticks) < leastCommits {
 		r.conf = inspect.Medium
 		return
-	}
-	if s.server {
-		return // a duplicate is refused under KIP-848 and writes nothing
 	}
 	gap := s.at.Sub(ticks[len(ticks)-1].at)
 	switch {
@@ -169,10 +177,49 @@ func (t *track) judgeSwap(s *step, r *replacement) {
 	}
 }
 
+// absent looks at a static KIP-848 member that said that it goes for a while, and
+// came back within its session. Who stops a process and who overruns the poll
+// interval says the same; the silence before it tells them apart, and the return:
+// a process that lives on has its member id, or is back at once.
+func (r *replacement) absent(s *step, ticks []tick, c cadence) {
+	left := r.old.staticLeft
+	if left.IsZero() {
+		return
+	}
+	away, lives := s.at.Sub(left), r.old.id == r.new.id
+	if len(ticks) < leastCommits && !lives {
+		r.conf, r.mayOverran = inspect.Medium, true
+		return
+	}
+	var gap time.Duration
+	if len(ticks) > 0 {
+		gap = left.Sub(ticks[len(ticks)-1].at)
+	}
+	var limit time.Duration
+	if r.old.rebalance != nil {
+		limit = r.old.rebalance.Duration()
+	}
+	switch {
+	case lives:
+		r.overran, r.conf, r.why = true, inspect.Medium, "the process that said that it goes came back under its own member id: it did not stop"
+	case away < atOnce:
+		r.overran, r.conf, r.why = true, inspect.Medium, "it was back "+dur(away)+" after it said that it goes: no process starts that quickly"
+	case limit > 0 && gap >= limit-100*time.Millisecond && gap <= limit+c.most+slack:
+		r.overran, r.conf, r.why = true, inspect.Medium, "it said that it goes "+dur(gap)+" after its last commit, that is max.poll.interval.ms "+dur(limit)
+	case limit > 0 && gap >= limit-c.most && c.timer:
+		r.conf, r.mayOverran = inspect.Low, true
+	case !c.timer && !c.polls(r.old) && !polledSince(ticks, left.Add(-limit), r.old) && gap <= c.most+300*time.Millisecond:
+		r.conf, r.mayOverran = inspect.Low, true
+	}
+}
+
 // Bounds of telling a static restart from a duplicate.
 const (
 	// leastRestart is less than any process needs to stop and start again.
 	leastRestart = time.Second
+	// atOnce is less than any process needs to start and join, even where another one
+	// stood ready to take its place.
+	atOnce = 200 * time.Millisecond
 	// swapAgain is how soon a process that was put out by its twin comes back.
 	swapAgain = 2 * time.Minute
 )
@@ -322,7 +369,7 @@ func (t *track) concludeSwap(s *step) {
 	out := &s.out
 	r := s.replaced[0]
 	for _, o := range s.replaced[1:] {
-		if o.fenced && !r.fenced {
+		if o.fenced && !r.fenced || o.overran && !r.fenced && !r.overran {
 			r = o
 		}
 	}
@@ -335,8 +382,17 @@ func (t *track) concludeSwap(s *step) {
 		out.Rivals = append(out.Rivals, inspect.Rival{Cause: inspect.StaticMemberRestarted})
 		return
 	}
+	if r.overran {
+		t.set(out, inspect.PollIntervalExceeded, r.conf, inspect.Inferred, r.why)
+		out.Rivals = append(out.Rivals, inspect.Rival{Cause: inspect.StaticMemberRestarted})
+		return
+	}
 	t.set(out, inspect.StaticMemberRestarted, r.conf, inspect.Inferred, value(r.new.instance)+" came back under a new member id in the same generation")
-	if r.conf != inspect.High {
+	if r.mayOverran {
+		out.Rivals = append(out.Rivals, inspect.Rival{Cause: inspect.PollIntervalExceeded})
+		out.Evidence = append(out.Evidence, "an overrun of its poll interval, after which the same process came back, would look the same")
+	}
+	if r.conf != inspect.High && !s.server {
 		out.Rivals = append(out.Rivals, inspect.Rival{Cause: inspect.StaticMemberFenced})
 	}
 }

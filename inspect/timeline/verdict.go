@@ -175,14 +175,14 @@ func leaveWindows(e *evidence) []fit {
 // who only stops its heartbeat at R and is expired a session later.
 func (t *track) overrunWindows(d *departure, family inspect.Family, noLeave bool) []fit {
 	e, m := d.ev, d.m
-	if e.rebalance == nil || e.session != nil && *e.rebalance == *e.session {
+	server := d.step.server && m.server
+	if e.rebalance == nil || e.equalTimeouts() && !server && !family.PollInterval() {
 		return nil
 	}
 	if family != inspect.Unknown && !family.PollInterval() {
 		return nil
 	}
 	r, c := *e.rebalance, e.cad.most
-	server := d.step.server && m.server
 	if server && d.ret != nil && d.ret.m.id != m.id && d.m.staticLeft.IsZero() {
 		return nil // the process that overran would have kept its member id
 	}
@@ -202,6 +202,12 @@ func (t *track) overrunWindows(d *departure, family inspect.Family, noLeave bool
 			name: "max.poll.interval.ms " + dur(r) + " and then session.timeout.ms " + dur(s), lo: r + s - e.heartbeat - late, hi: r + s + c + slack})
 	}
 	return out
+}
+
+// equalTimeouts: the rebalance timeout is the session timeout. Some libraries send it
+// so, and then it is no poll interval; in others both run out together.
+func (e *evidence) equalTimeouts() bool {
+	return e.rebalance != nil && e.session != nil && *e.rebalance == *e.session
 }
 
 // bySilence compares the silence with the windows.
@@ -278,27 +284,33 @@ func (d *departure) doubtSession(v *verdict) {
 
 // drained: a member that stops working, closes after a while and is started again
 // looks as if it had been put out, where it happens to drain for as long as a
-// timeout. That is likely only where the windows cover a good part of the poll
-// interval, and where the return is as quick as a restart; a timer's beat and a
-// KIP-848 member id rule it out.
+// timeout, and the return is as quick as a restart; a timer's beat and a KIP-848
+// member id rule it out. A drain of the length of a poll interval is likely only where
+// the windows cover a good part of that; one of a session, which is short, always.
 func (t *track) drained(d *departure, v *verdict, hits []fit) {
 	e := d.ev
-	if v.cause != inspect.SessionExpired && v.cause != inspect.PollIntervalExceeded || e.cad.timer && e.cad.repeats || d.m.static() || d.ret == nil {
+	if e.cad.timer && e.cad.repeats || d.m.static() || d.ret == nil || d.step.server && d.ret.m.id == d.m.id {
 		return
 	}
-	if d.step.server && d.ret.m.id == d.m.id || d.ret.step.at.Sub(e.hi) > quickRestart {
+	away, likely := d.ret.step.at.Sub(e.hi), false
+	switch v.cause {
+	case inspect.SessionExpired:
+		// Who gives a process long to come back sets its session so.
+		likely = away <= max(quickRestart, orZero(e.session))
+	case inspect.PollIntervalExceeded:
+		width := e.hi.Sub(e.lo)
+		for _, f := range hits {
+			width += f.hi - f.lo
+		}
+		likely = away <= quickRestart && 10*width > max(orZero(e.rebalance), orZero(e.session))
+	}
+	if !likely {
 		return
 	}
-	width := e.hi.Sub(e.lo)
-	for _, f := range hits {
-		width += f.hi - f.lo
-	}
-	if span := max(orZero(e.rebalance), orZero(e.session)); 10*width > span {
-		v.drainCap = v.conf == inspect.High
-		v.conf = lower(v.conf, inspect.Medium)
-		v.add(inspect.MemberLeft, "")
-		v.say("a close after draining for as long, and a restart, would look the same")
-	}
+	v.drainCap = v.conf == inspect.High
+	v.conf = lower(v.conf, inspect.Medium)
+	v.add(inspect.MemberLeft, "")
+	v.say("a close after draining for as long, and a restart, would look the same")
 }
 
 // withoutWeak drops explanations that a true auto-commit timer rules out, and
@@ -360,7 +372,7 @@ func (t *track) soonAfter(d *departure, v *verdict) {
 // by one, would look like a close that is followed by a return.
 func (t *track) inBatch(d *departure, hits []fit) bool {
 	e := d.ev
-	if e.cad.timer || e.cad.polls(d.m) || d.ret == nil && d.swap == nil {
+	if e.cad.timer || e.polled || e.cad.polls(d.m) || d.ret == nil && d.swap == nil {
 		return false
 	}
 	if !slices.ContainsFunc(hits, func(f fit) bool { return f.cause == inspect.MemberLeft }) {
@@ -391,6 +403,11 @@ func (t *track) oneFits(d *departure, v *verdict, hits []fit, inBatch bool) {
 	case inspect.MemberLeft:
 		t.capLeft(d, v, inBatch)
 	case inspect.SessionExpired:
+		if e.equalTimeouts() && !d.step.server && familyOf(d.m) == inspect.Unknown {
+			v.conf = lower(v.conf, inspect.Medium)
+			v.add(inspect.PollIntervalExceeded, "")
+			v.say("its rebalance timeout is as long: where that is its poll interval, an overrun looks the same")
+		}
 		cap(inspect.Medium, e.waiting == 1 || e.cad.repeats)
 		cap(inspect.Medium, d.ret != nil && !d.ret.ambiguous || d.swap != nil)
 		if d.ret == nil && d.swap == nil {
@@ -453,7 +470,7 @@ func (t *track) capLeft(d *departure, v *verdict, inBatch bool) {
 	case inBatch:
 		v.conf = inspect.Low
 		v.say("an overrun inside a batch whose records are committed one by one would look the same")
-	case !e.cad.timer && !e.cad.polls(d.m):
+	case !e.cad.timer && !e.polled:
 		v.conf = lower(v.conf, inspect.Medium)
 		v.add(inspect.PollIntervalExceeded, "")
 		v.say("it commits by itself, so an overrun inside a batch, after which it did not come back, is possible")
