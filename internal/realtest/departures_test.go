@@ -79,14 +79,14 @@ const (
 // javaGroups bounds how many groups of JVMs run at once.
 var javaGroups = make(chan struct{}, 5)
 
-// after is for how long a group is recorded after a fault, beyond its timeouts.
-const after = 25 * time.Second
+// recordedAfter is for how long a group is recorded after a fault, beyond its timeouts.
+const recordedAfter = 25 * time.Second
 
-// before is for how long before it commits are kept; quiet, for how long nobody may
+// recordedBefore is for how long before it commits are kept; quiet, for how long nobody may
 // have gone by himself.
 const (
-	before = 58 * time.Second
-	quiet  = 35 * time.Second
+	recordedBefore = 58 * time.Second
+	quiet          = 35 * time.Second
 )
 
 // TestRecordDepartures makes the files of labelled departures on which
@@ -125,7 +125,7 @@ func TestRecordDepartures(t *testing.T) {
 	for _, l := range done {
 		l.Records = nil
 		for _, r := range records[l.Group] {
-			if at := r.Time.UnixMilli(); (r.Commit == nil || at >= l.FaultAt-before.Milliseconds()) && at <= l.until() {
+			if at := r.Time.UnixMilli(); (r.Commit == nil || at >= l.FaultAt-recordedBefore.Milliseconds()) && at <= l.until() {
 				l.Records = append(l.Records, raw(r))
 			}
 		}
@@ -146,7 +146,7 @@ func (e *experiment) String() string {
 
 // until is the last moment that is recorded of a group.
 func (l *labelled) until() int64 {
-	end := time.Duration(max(l.SessionMS, min(l.PollMS, 40000)))*time.Millisecond + time.Duration(l.HoldMS)*time.Millisecond + after
+	end := time.Duration(max(l.SessionMS, min(l.PollMS, 40000)))*time.Millisecond + time.Duration(l.HoldMS)*time.Millisecond + recordedAfter
 	return l.FaultAt + end.Milliseconds()
 }
 
