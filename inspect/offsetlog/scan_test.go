@@ -222,6 +222,31 @@ func TestScanPoints(t *testing.T) {
 	}
 }
 
+// TestScanReportsProgress: it never goes back, knows the whole from its first word, and
+// ends with all of it, wanted or not.
+func TestScanReportsProgress(t *testing.T) {
+	_, cl := newFake(t, 2)
+	var recs []*kgo.Record
+	for i := range 4000 {
+		recs = append(recs, on(int32(i%2), commitRecord("g", 0, int64(i))))
+	}
+	produce(t, cl, recs...)
+	var said []Progress
+	req := Request{Filter: Filter{Groups: map[string]bool{"nobody": true}}, Progress: func(p Progress) { said = append(said, p) }}
+	scanAll(t, &Scanner{Client: cl, Topic: testTopic, FetchBytes: 1 << 12}, req)
+	if len(said) < 10 {
+		t.Fatalf("%d reports over many fetches", len(said))
+	}
+	for i, p := range said {
+		if p.Total != 4000 || i > 0 && (p.Offsets <= said[i-1].Offsets || p.Records < said[i-1].Records || p.Bytes < said[i-1].Bytes) {
+			t.Errorf("report %d: %+v after %+v", i, p, said[max(0, i-1)])
+		}
+	}
+	if last := said[len(said)-1]; last.Offsets != 4000 || last.Records != 4000 || last.Bytes == 0 {
+		t.Errorf("the last report: %+v", last)
+	}
+}
+
 func TestScanFailures(t *testing.T) {
 	fake, cl := newFake(t, 2)
 	produce(t, cl, on(0, groupRecord("a", 1)), on(1, groupRecord("b", 1)))
