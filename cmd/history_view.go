@@ -36,9 +36,10 @@ type groupHistory struct {
 
 // historySummary counts what happened in the window.
 type historySummary struct {
-	Rebalances int                   `json:"rebalances"`
-	Evictions  int                   `json:"evictions"`
-	PerHour    float64               `json:"per_hour"`
+	Rebalances int     `json:"rebalances"`
+	Evictions  int     `json:"evictions"`
+	PerHour    float64 `json:"per_hour"`
+	window     time.Duration
 	Stopped    *inspect.Millis       `json:"stopped_ms"` // the whole group, where it is known; null unknown
 	Idle       *inspect.Millis       `json:"idle_ms"`    // partitions of departed members, the longest of each departure
 	Causes     map[inspect.Cause]int `json:"causes"`
@@ -137,14 +138,13 @@ func wholeLog(c *inspect.Case, id string) bool {
 func summarise(list []inspect.Rebalance, o *pastOptions) historySummary {
 	s := historySummary{Rebalances: len(list), Causes: map[inspect.Cause]int{}}
 	if hours := o.end.Sub(o.begin).Hours(); hours > 0 {
+		s.window = o.end.Sub(o.begin).Round(time.Second)
 		s.PerHour = float64(int(float64(len(list))/hours*10+0.5)) / 10
 	}
 	gone := map[string]int{}
 	for _, r := range list {
 		s.Causes[r.Cause]++
-		if r.Cause.Eviction() {
-			s.Evictions++
-		}
+		s.Evictions += evictionsOf(&r, func(inspect.Cause, inspect.Confidence) bool { return true })
 		s.Stopped = addMillis(s.Stopped, r.Stopped)
 		for _, d := range r.Members.Left {
 			s.Idle = addMillis(s.Idle, d.Idle)
@@ -157,6 +157,20 @@ func summarise(list []inspect.Rebalance, o *pastOptions) historySummary {
 		}
 	}
 	return s
+}
+
+// evictionsOf counts the members that were put out in a rebalance. Its own cause may
+// be another: a group is emptied when its last member is put out.
+func evictionsOf(r *inspect.Rebalance, want func(inspect.Cause, inspect.Confidence) bool) int {
+	n := 0
+	for i := range r.Members.Left {
+		l := &r.Members.Left[i]
+		n += bit(l.Cause.Eviction() && want(l.Cause, l.Confidence))
+	}
+	if n == 0 && r.Cause.Eviction() && want(r.Cause, r.Confidence) {
+		n = 1
+	}
+	return n
 }
 
 func sortedNames(m map[string]int) []string {
@@ -387,12 +401,15 @@ func stoppedText(r inspect.Rebalance) string {
 // summaryLines count: an hour, time lost, causes, worst member.
 func (a *app) summaryLines(h groupHistory) []render.Line {
 	s := h.Summary
-	parts := []string{fmt.Sprintf("%g an hour", s.PerHour)}
+	var parts []string
+	if s.window >= time.Hour { // an hour's rate from a minute is no rate
+		parts = append(parts, fmt.Sprintf("%g an hour", s.PerHour))
+	}
 	if s.Idle != nil && s.Idle.Duration() >= time.Second {
 		parts = append(parts, "partitions of departed members stood still "+span(s.Idle.Duration().Round(time.Second)))
 	}
 	if s.Stopped != nil && *s.Stopped > 0 {
-		parts = append(parts, "the whole group ~"+span(s.Stopped.Duration().Round(time.Second)))
+		parts = append(parts, "the whole group ~"+span(about(s.Stopped.Duration())))
 	}
 	var causes []string
 	for _, c := range inspect.Causes() {
@@ -404,7 +421,22 @@ func (a *app) summaryLines(h groupHistory) []render.Line {
 	if s.WorstCount > 1 {
 		parts = append(parts, fmt.Sprintf("most often %s, %d times", s.Worst, s.WorstCount))
 	}
-	return []render.Line{render.L("%s", strings.Join(parts, "; "))}
+	var out []render.Line
+	for _, l := range fold(strings.Join(parts, "; "), pageWidth) {
+		out = append(out, render.L("%s", l))
+	}
+	return out
+}
+
+// about rounds a sum to what its parts are known to: not to zero.
+func about(d time.Duration) time.Duration {
+	switch {
+	case d < time.Second:
+		return d
+	case d < 10*time.Second:
+		return d.Round(100 * time.Millisecond)
+	}
+	return d.Round(time.Second)
 }
 
 // evidenceLines are what -v adds: the evidence of each rebalance and its rivals.

@@ -105,10 +105,12 @@ func rebalanceTrip(failOn string) (func(inspect.Rebalance) bool, error) {
 	case failOn == "rebalance":
 		return func(inspect.Rebalance) bool { return true }, nil
 	case failOn == "eviction":
-		return func(r inspect.Rebalance) bool { return r.Cause.Eviction() && r.Confidence != inspect.Low }, nil
+		sure := func(_ inspect.Cause, c inspect.Confidence) bool { return c != inspect.Low }
+		return func(r inspect.Rebalance) bool { return evictionsOf(&r, sure) > 0 }, nil
 	case slices.Contains(inspect.Causes(), inspect.Cause(failOn)):
 		return func(r inspect.Rebalance) bool {
-			return string(r.Cause) == failOn && r.Confidence != inspect.Low
+			named := func(c inspect.Cause, conf inspect.Confidence) bool { return string(c) == failOn && conf != inspect.Low }
+			return named(r.Cause, r.Confidence) || evictionsOf(&r, named) > 0
 		}, nil
 	}
 	return nil, usage(fmt.Sprintf("--fail-on %q: not known", failOn), "want never, rebalance, eviction or a cause: kgdiag explain lists them")

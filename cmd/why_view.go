@@ -460,7 +460,7 @@ func (a *app) costLines(d *diagnosis) []render.Line {
 	}
 	switch {
 	case d.Cost.Stopped != nil && *d.Cost.Stopped > 0:
-		parts = append(parts, "the whole group ~"+span(d.Cost.Stopped.Duration().Round(time.Second/10)))
+		parts = append(parts, "the whole group ~"+span(about(d.Cost.Stopped.Duration())))
 	case d.Cost.Stopped != nil:
 		parts = append(parts, "none stopped as a whole")
 	}

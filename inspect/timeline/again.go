@@ -40,12 +40,10 @@ func (t *track) stuckAgain() {
 				continue // several at once, or a coordinator that moved: no record did that
 			}
 			for k := range d.held {
-				list := t.commits[k]
-				i := firstAfter(list, d.pos-1)
-				if i == 0 {
-					continue // nothing was committed yet, so the place is not known
+				at, ok := t.standsAt(k, d.pos)
+				if !ok {
+					continue
 				}
-				at := list[i-1].offset
 				if g := open[k]; g != nil && g.offset == at {
 					g.list = append(g.list, d)
 					continue
@@ -61,6 +59,9 @@ func (t *track) stuckAgain() {
 		return cmp.Or(compareTP(a.part, b.part), cmp.Compare(a.offset, b.offset))
 	})
 	for _, g := range all {
+		if g.offset < 0 {
+			continue // which record is not known, only that it is none of the others
+		}
 		text := stuckText(g.part, g.offset)
 		for _, d := range g.list {
 			if !slices.Contains(d.ev.stuck, text) {
@@ -68,6 +69,27 @@ func (t *track) stuckAgain() {
 			}
 		}
 	}
+}
+
+// standsAt is the committed offset of a partition when its owner went. One that was
+// committed nowhere in what was read stands where it stood before, which only the
+// live view knows: -1 without it.
+func (t *track) standsAt(k tp, pos int) (offset int64, ok bool) {
+	list := t.commits[k]
+	if i := firstAfter(list, pos-1); i > 0 {
+		return list[i-1].offset, true
+	}
+	if len(list) > 0 {
+		return 0, false // committed later for the first time
+	}
+	if t.in.Snapshot != nil {
+		for _, o := range t.in.Snapshot.Offsets {
+			if o.Topic == k.topic && o.Partition == k.part && o.Committed != nil {
+				return *o.Committed, true
+			}
+		}
+	}
+	return -1, true
 }
 
 func stuckText(k tp, offset int64) string {

@@ -197,3 +197,24 @@ func TestMembersThatGoTogetherAreAtNoRecord(t *testing.T) {
 		t.Errorf("stuck %v, want none", got)
 	}
 }
+
+// In a long incident the last commit of the stuck partition is older than what was
+// read. The live view tells where it stands; without it nothing else is blamed.
+func TestStuckRecordOlderThanTheLog(t *testing.T) {
+	story := func() *book {
+		return loop(4, func(b *book, round int, from, to float64) {
+			if round != 1 { // then it gets to neither
+				b.commits(from, to, 1, 0, int64(14*round), 1)
+			}
+		})
+	}
+	if got := stuckOf(story().build()); len(got) != 0 {
+		t.Errorf("stuck %v, want none: partition 1 has no commit at all", got)
+	}
+	b := story()
+	lag, at := int64(50), int64(7)
+	b.c.Groups = []inspect.Group{{ID: "g", Offsets: []inspect.PartitionLag{{Topic: "t", Partition: 1, Committed: &at, Lag: &lag}}}}
+	if got := stuckOf(b.build()); len(got) != 1 || got["t-1 offset 7"] != 4 {
+		t.Errorf("stuck %v, want t-1 offset 7 four times", got)
+	}
+}
