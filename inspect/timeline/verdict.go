@@ -239,6 +239,9 @@ func (t *track) bySilence(d *departure, v *verdict) {
 	switch {
 	case (meaningless || len(causes) == 0) && d.ruledOut(inspect.SessionExpired) && !d.m.static():
 		t.leftSoon(d, v)
+	case meaningless && onlyLeft(possible(d), missed, e):
+		v.cause, v.conf = inspect.MemberLeft, inspect.Low
+		v.say("too soon after its last commit for any timeout to have ended" + leftByItself)
 	case meaningless:
 		v.cause, v.conf = inspect.UnknownCause, inspect.Low
 		v.name(possible(d), "")
@@ -267,6 +270,16 @@ func (t *track) bySilence(d *departure, v *verdict) {
 	if inBatch && v.cause != inspect.PollIntervalExceeded {
 		v.add(inspect.PollIntervalExceeded, "")
 	}
+}
+
+// onlyLeft reports whether a close alone is left of what is possible, since the member's
+// last commit is too near for every timeout.
+func onlyLeft(open []inspect.Cause, missed []fit, e *evidence) bool {
+	open = slices.DeleteFunc(slices.Clone(open), func(c inspect.Cause) bool {
+		return slices.ContainsFunc(missed, func(f fit) bool { return f.cause == c && e.gapHi < f.lo }) &&
+			!slices.ContainsFunc(missed, func(f fit) bool { return f.cause == c && e.gapHi >= f.lo })
+	})
+	return slices.Equal(open, []inspect.Cause{inspect.MemberLeft})
 }
 
 // doubtSession: where the session timeout is a default that nobody read, it rules

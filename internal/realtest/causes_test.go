@@ -263,16 +263,26 @@ func (s *scene) history() (verdict, result) {
 			if r.Time.Before(s.began.Add(-time.Second)) || !about(s, &r) {
 				continue
 			}
-			out := verdict{cause: r.Cause, confidence: r.Confidence}
-			for _, rival := range r.Rivals {
-				if rival.WhyNot == "" {
-					out.rivals = append(out.rivals, rival.Cause)
-				}
+			out := verdict{cause: r.Cause, confidence: r.Confidence, rivals: open(r.Rivals)}
+			if i := slices.IndexFunc(r.Members.Left, isVictim); i >= 0 && len(r.Members.Left) > 1 && s.members < 4 {
+				d := r.Members.Left[i] // another one was put out as well, and the worst names the rebalance
+				out = verdict{cause: d.Cause, confidence: d.Confidence, rivals: open(d.Rivals)}
 			}
 			return out, last
 		}
 	}
 	return verdict{}, last
+}
+
+// open are the rivals that nothing speaks against.
+func open(rivals []inspect.Rival) []inspect.Cause {
+	var out []inspect.Cause
+	for _, r := range rivals {
+		if r.WhyNot == "" {
+			out = append(out, r.Cause)
+		}
+	}
+	return out
 }
 
 // live is what watch called the incident that the fault began, in the order in which
@@ -309,6 +319,9 @@ func (s *scene) said(w *watcher) []verdict {
 		v := verdict{cause: inspect.Cause(e.text("cause")), confidence: inspect.Confidence(e.text("confidence"))}
 		if v.cause == inspect.MemberJoined && !slices.Contains(s.truth, v.cause) {
 			continue // the return belongs to the same incident
+		}
+		if who := e.text("member"); incident != nil && who != "" && who != "victim" && s.members < 4 {
+			continue // another one was put out as well
 		}
 		rivals, _ := e["rivals"].([]any)
 		for _, r := range rivals {
@@ -384,6 +397,11 @@ func (s *scene) verdicts(tab *scores, w *watcher) {
 	last, seen := past[len(past)-1], live[len(live)-1]
 	row := fmt.Sprintf("%s | %s | %s | %s | %s, %s", s.name, s.party, inOrder(past), inOrder(live), s.grade(last), s.grade(seen))
 	s.t.Log(row)
+	if s.grade(seen) != "right" {
+		for _, e := range w.of("cause") {
+			s.t.Logf("watch, generation %v: %s, %s, %v, rivals %v", e["generation"], e.text("cause"), e.text("confidence"), e["evidence"], e["rivals"])
+		}
+	}
 	tab.mu.Lock()
 	tab.rows = append(tab.rows, row)
 	if !s.hedge {
@@ -411,13 +429,20 @@ func (s *scene) verdicts(tab *scores, w *watcher) {
 // that is too busy a client is starved for longer than its session, and then the session
 // did end, whatever was meant to happen. Such a row counts as one that cannot be told.
 func (s *scene) heed() {
-	if s.protocol == "consumer" || slices.Contains(s.truth, expired) || s.calm {
+	if slices.Contains(s.truth, expired) || s.calm {
 		return
 	}
-	if s.c.hasLogged(s.began, `Member victim-\S+ in group `+s.group+` has failed, removing it`) {
+	says := `Member victim-\S+ in group ` + s.group + ` has failed, removing it`
+	if s.protocol == "consumer" {
+		if !s.static {
+			return // a poll interval that ended is called a session as well
+		}
+		says = `GroupId ` + s.group + `\] .*session expired`
+	}
+	if s.c.hasLogged(s.began, says) {
 		s.t.Log("the coordinator says that the victim's session ended: the machine was too busy for the script")
 		own := *s.scenario
-		own.truth, own.hedge = append(slices.Clone(s.truth), expired, within), true
+		own.truth, own.hedge = append(slices.Clone(s.truth), expired, within, left), true
 		s.scenario = &own
 	}
 }

@@ -138,8 +138,10 @@ func anyRestart(s *scene, r *inspect.Rebalance) bool {
 	return slices.Contains(s.truth, r.Cause) || len(r.Members.Left) > 0 || len(r.Members.Replaced) > 0
 }
 
+func isVictim(d inspect.Departure) bool { return d.ClientID == "victim" }
+
 func victimGone(_ *scene, r *inspect.Rebalance) bool {
-	return slices.ContainsFunc(r.Members.Left, func(d inspect.Departure) bool { return d.ClientID == "victim" }) ||
+	return slices.ContainsFunc(r.Members.Left, isVictim) ||
 		slices.ContainsFunc(r.Members.Replaced, func(p inspect.Replacement) bool { return p.ClientID == "victim" })
 }
 
