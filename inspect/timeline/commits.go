@@ -304,6 +304,7 @@ type evidence struct {
 	bounded   bool      // not exact, but bounded by what was seen and not by an assumption
 	sureLo    time.Time // earliest departure without any assumption
 	live      bool
+	common    time.Duration // of the silence, in which nobody else committed either
 	gapLo     time.Duration // from the last commit to the departure
 	gapHi     time.Duration
 	frozen    int       // trailing commits that moved nothing, while others later moved
@@ -354,6 +355,10 @@ func (t *track) weigh(d *departure) *evidence {
 	t.when(d, e)
 	if len(ticks) > 0 {
 		e.gapLo, e.gapHi = max(0, e.lo.Sub(e.lastAt)), max(0, e.hi.Sub(e.lastAt))
+		if common := t.commonSilence(d, e); common > slack {
+			e.common, e.bounded, e.exact = common, false, false
+			e.gapLo = max(0, e.gapLo-common)
+		}
 	}
 	e.polled = e.rebalance != nil && polledSince(ticks, e.hi.Add(-*e.rebalance), d.m)
 	t.backlog(d, e)
@@ -364,6 +369,35 @@ func (t *track) weigh(d *departure) *evidence {
 		e.tenure = max(0, e.hi.Sub(d.m.since))
 	}
 	return e
+}
+
+// commonSilence is for how long after the member's last commit none of the others
+// committed either, beyond their own pace: the topic was idle then, or the broker
+// stood still, and the member's own silence may have begun at any time of that.
+func (t *track) commonSilence(d *departure, e *evidence) time.Duration {
+	least, known := time.Duration(0), false
+	for id, held := range d.step.surviving {
+		if m := d.step.after[id]; m == nil {
+			continue
+		}
+		ticks := t.commitsOf(held, d.step.first)
+		n := 0
+		for n < len(ticks) && !ticks[n].at.After(e.lastAt) {
+			n++
+		}
+		c := pace(ticks[:n])
+		if n <= leastCommits || e.lastAt.Sub(ticks[n-1].at) > c.longest+slack {
+			continue // it had not been committing at the time
+		}
+		next := e.hi
+		if n < len(ticks) && ticks[n].at.Before(next) {
+			next = ticks[n].at
+		}
+		if quiet := next.Sub(ticks[n-1].at) - c.longest; !known || quiet < least {
+			least, known = quiet, true
+		}
+	}
+	return least
 }
 
 func orZero(d *time.Duration) time.Duration {

@@ -213,7 +213,10 @@ func (e *evidence) equalTimeouts() bool {
 // bySilence compares the silence with the windows.
 func (t *track) bySilence(d *departure, v *verdict) {
 	e := d.ev
-	v.say("last commit " + between(e.gapLo, e.gapHi) + " before it was out")
+	v.say("last commit " + between(max(0, e.lo.Sub(e.lastAt)), e.gapHi) + " before it was out")
+	if e.common > 0 {
+		v.say("for " + dur(round(e.common)) + " of that nobody else committed either: an idle topic, or a broker that stood still")
+	}
 	var hits []fit
 	var missed []fit
 	for _, f := range t.windows(d) {
@@ -265,6 +268,9 @@ func (t *track) bySilence(d *departure, v *verdict) {
 			}
 		}
 		v.say("the silence fits " + names(hits))
+		if d.mayHaveDrained() {
+			v.add(inspect.MemberLeft, "")
+		}
 	}
 	t.soonAfter(d, v)
 	if inBatch && v.cause != inspect.PollIntervalExceeded {
@@ -302,7 +308,7 @@ func (d *departure) doubtSession(v *verdict) {
 // the windows cover a good part of that; one of a session, which is short, always.
 func (t *track) drained(d *departure, v *verdict, hits []fit) {
 	e := d.ev
-	if e.cad.timer && e.cad.repeats || d.m.static() || d.ret == nil || d.step.server && d.ret.m.id == d.m.id {
+	if d.ret == nil || !d.mayHaveDrained() {
 		return
 	}
 	away, likely := d.ret.step.at.Sub(e.hi), false
@@ -324,6 +330,12 @@ func (t *track) drained(d *departure, v *verdict, hits []fit) {
 	v.conf = lower(v.conf, inspect.Medium)
 	v.add(inspect.MemberLeft, "")
 	v.say("a close after draining for as long, and a restart, would look the same")
+}
+
+// mayHaveDrained reports whether it may have closed after it had worked no more for a
+// while: its commits would then have ended as well, and it would not be back as itself.
+func (d *departure) mayHaveDrained() bool {
+	return !(d.ev.cad.timer && d.ev.cad.repeats) && !d.m.static() && !(d.step.server && d.ret != nil && d.ret.m.id == d.m.id)
 }
 
 // withoutWeak drops explanations that a true auto-commit timer rules out, and
