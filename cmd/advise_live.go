@@ -73,9 +73,7 @@ func (o *adviseOptions) fromFile(groups []string) (*inspect.Case, error) {
 		narrow(c, groups)
 	}
 	c.Groups = slices.DeleteFunc(c.Groups, func(g inspect.Group) bool { return !sel.Keeps(&g) })
-	if len(c.Records) > 0 {
-		o.build(c)
-	}
+	o.rebuild(c)
 	if len(missing) > 0 {
 		return c, notFound(fmt.Errorf("group %s: not in %s", quotedList(missing), o.from), "it holds "+strings.Join(firstFew(have, 8), ", "))
 	}

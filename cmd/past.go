@@ -190,6 +190,14 @@ func (a *app) past(ctx context.Context, s *session, c *inspect.Case, ids []strin
 	return err
 }
 
+// rebuild builds the timelines of a case that was read from a file. One that holds
+// neither records nor what polls saw keeps those that it came with.
+func (a *app) rebuild(c *inspect.Case) {
+	if len(c.Records) > 0 || len(c.Timelines) == 0 && len(c.Observations) > 0 {
+		a.build(c)
+	}
+}
+
 // build rebuilds the timelines of a case.
 func (a *app) build(c *inspect.Case) {
 	c.Timelines = timeline.Build(c, timeline.Options{})

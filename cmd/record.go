@@ -246,10 +246,7 @@ func (a *app) caseFrom(ctx context.Context, o *pastOptions, sel collect.Selectio
 	}
 	held := groupsIn(c)
 	narrow(c, ids)
-	// A case that holds no records keeps the timelines that it came with.
-	if len(c.Records) > 0 {
-		a.build(c)
-	}
+	a.rebuild(c)
 	if len(missing) > 0 {
 		return c, ids, notFound(fmt.Errorf("group %s: not in %s", quotedList(missing), o.from), "it holds "+strings.Join(firstFew(held, 8), ", "))
 	}

@@ -196,6 +196,9 @@ func (o *watchOptions) follow(ctx context.Context, w *watch.Watcher) error {
 	if err := out.start(info); err != nil {
 		return err
 	}
+	if o.onRisk != "" && !info.Log {
+		o.warn("--on-risk: only commits tell that a member is silent, and __consumer_offsets is not read: the command will not run")
+	}
 	if o.forD > 0 {
 		var stop context.CancelFunc
 		ctx, stop = context.WithTimeoutCause(ctx, o.forD, errForEnded)

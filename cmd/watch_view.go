@@ -113,7 +113,9 @@ type watchLines struct {
 	o     *watchOptions
 	p     *term.Painter
 	width int // of the group column
-	last  time.Time
+	// causes are the lines of verdicts that were written, by group and record.
+	causes map[string]string
+	last   time.Time
 }
 
 // The widths of the columns: a group column as wide as the named groups, within
@@ -125,7 +127,7 @@ const (
 )
 
 func newWatchLines(o *watchOptions, info *watch.Info) *watchLines {
-	w := &watchLines{o: o, p: o.painter(), width: minGroupWidth}
+	w := &watchLines{o: o, p: o.painter(), width: minGroupWidth, causes: map[string]string{}}
 	for i := range caseOf(info).Groups {
 		w.width = max(w.width, len([]rune(render.Clean(info.Case.Groups[i].ID))))
 	}
@@ -181,6 +183,13 @@ func (w *watchLines) event(e *watch.Event) error {
 	word, style, text := w.words(e)
 	if e.Type == watch.CauseFound && e.Cause == inspect.MemberJoined && !w.o.flags.verbose {
 		return nil // the line of the join has said it
+	}
+	if e.Type == watch.CauseFound {
+		key := e.Group + "\x00" + e.Record
+		if w.causes[key] == text {
+			return nil // refined in what only -o json tells
+		}
+		w.causes[key] = text
 	}
 	l := append(w.line(e, style, word), render.P("%s", text))
 	if e.Incident > 0 && e.Type != watch.CauseFound {

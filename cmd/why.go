@@ -235,9 +235,8 @@ func (d *diagnosis) past(c *inspect.Case, o *pastOptions) {
 	if d.Type == inspect.UnknownType {
 		d.Type = t.Type
 	}
-	if d.Generation == nil && len(t.Rebalances) > 0 {
-		g := t.Rebalances[len(t.Rebalances)-1].Generation
-		d.Generation = &g
+	if n := len(t.Rebalances); d.Generation == nil && n > 0 && t.Rebalances[n-1].GenerationBasis == "" {
+		d.Generation = &t.Rebalances[n-1].Generation
 	}
 	if o.replay != nil {
 		within := *t

@@ -350,6 +350,11 @@ func byTimeouts(e Evidence, candidates []library, s *subscription) inspect.Clien
 	case len(match) > 1 && known:
 		return guess(match[0].family, inspect.Low, "%s and timeouts %s and %s, of %s", basis, short(session), short(rebalance), names(match))
 	case len(match) == 0 && known && len(rebalances) == 1:
+		if rebalances[0].family != candidates[0].family {
+			// Who has set a session timeout may have set this one too, to a round value, and
+			// then the more widely used library is as likely.
+			return guess(rebalances[0].family, inspect.Low, "%s, of %s; rebalance timeout %s is its default", basis, names(candidates), short(rebalance))
+		}
 		return guess(rebalances[0].family, inspect.Medium, "%s, and rebalance timeout %s is its default", basis, short(rebalance))
 	case len(match) == 0 && known && len(candidates) < len(libraries):
 		return guess(candidates[0].family, inspect.Low, "%s, of %s", basis, names(candidates))

@@ -18,6 +18,9 @@ func (t *track) observed() {
 		return
 	}
 	w := pollWalk{track: t}
+	if o := w.atStart(); o != nil {
+		w.begin(o)
+	}
 	for i := range t.in.Observations {
 		w.take(&t.in.Observations[i])
 	}
@@ -29,6 +32,23 @@ type pollWalk struct {
 	rest   *inspect.Observation // the last that saw the group at rest, or of KIP-848 the last
 	restIn bool                 // a rebalance was seen since
 	bound  int32                // classic generation, at least
+}
+
+// atStart is the snapshot as an observation, where it was taken before the first one
+// and shows the group at rest; nil otherwise. A rebalance that the first poll saw under
+// way began after it.
+func (w *pollWalk) atStart() *inspect.Observation {
+	s := w.in.Snapshot
+	if s == nil || len(w.in.Observations) == 0 || s.At.IsZero() || s.At.After(w.in.Observations[0].From.Time) || s.State != "Stable" && s.State != "Empty" {
+		return nil
+	}
+	o := &inspect.Observation{Group: s.ID, From: s.At, To: s.At, State: s.State, Epoch: s.Epoch, GenerationBound: s.Generation, Coordinator: s.Coordinator.ID}
+	for i := range s.Members {
+		m := &s.Members[i]
+		o.Members = append(o.Members, inspect.ObservedMember{MemberID: m.MemberID, ClientID: m.ClientID, Host: m.Host, InstanceID: m.InstanceID,
+			Epoch: m.Epoch, Assignment: m.Assignment})
+	}
+	return o
 }
 
 // take works in one observation, a run of polls that saw the same.
