@@ -742,8 +742,14 @@ func (t *track) coordinatorMoved(ticks []tick, d *departure) bool {
 	} else {
 		from = max(0, d.pos-1)
 	}
+	return t.leaderChanged(from, d.pos)
+}
+
+// leaderChanged reports whether the leader epoch of the offsets partition changed from
+// one record to another, both included.
+func (t *track) leaderChanged(from, to int) bool {
 	epoch := int32(-1)
-	for i := from; i <= d.pos && i < len(t.recs); i++ {
+	for i := from; i <= to && i < len(t.recs); i++ {
 		le := t.recs[i].LeaderEpoch
 		if le < 0 {
 			continue

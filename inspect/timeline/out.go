@@ -151,7 +151,8 @@ func (t *track) idle(d *departure) *inspect.Millis {
 // stall is the longest time between two polls that a departure shows: from the
 // last commit that moved an offset to the return, and one interval more where a
 // timer commits, because the work may have stalled right after its beat. An
-// overrun inside a batch shows none: its commits ran on.
+// overrun inside a batch shows none, as its commits ran on, and neither does a return
+// that a move of the coordinator delayed.
 func (t *track) stall(d *departure) *inspect.Millis {
 	e := d.ev
 	if d.ret == nil || e.n == 0 || d.v.inBatch || e.gapHi <= e.cad.most {
@@ -159,6 +160,9 @@ func (t *track) stall(d *departure) *inspect.Millis {
 	}
 	if d.v.cause != inspect.PollIntervalExceeded && d.v.cause != inspect.SessionExpired && d.v.cause != inspect.SyncPhaseExpired {
 		return nil
+	}
+	if t.leaderChanged(d.pos, d.ret.step.pos) {
+		return nil // it may have been ready long before there was a coordinator to join
 	}
 	stall := d.ret.step.at.Sub(e.advanceAt)
 	if e.cad.timer {

@@ -210,6 +210,19 @@ func overrun() *book {
 	return b
 }
 
+// A return that had to wait for a new coordinator says nothing of how long the member
+// was busy: no setting may be reckoned from it.
+func TestStallEndsNotWithACoordinatorsMove(t *testing.T) {
+	b := overrun()
+	last := &b.c.Records[len(b.c.Records)-1] // of the return
+	last.LeaderEpoch = 4
+	r := at(t, b.build(), 2)
+	want(t, r, inspect.PollIntervalExceeded, inspect.High)
+	if r.Stall != nil || r.Members.Left[0].Stall != nil {
+		t.Errorf("stall %v, want none", r.Stall)
+	}
+}
+
 func TestPollOverrunWithNumbers(t *testing.T) {
 	tl := overrun().build()
 	r := at(t, tl, 2)
