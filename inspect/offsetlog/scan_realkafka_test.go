@@ -89,6 +89,7 @@ func TestRealScanEqualsConsumer(t *testing.T) {
 		consumerGroup(t, b, "consumer-"+codec)
 		transactionalGroup(t, b, "transactional-"+codec)
 	}
+	markersWritten(ctx, t, cl)
 	want := consumed(t, b)
 	s := &Scanner{Client: cl, FetchBytes: 1 << 14, Dial: func() (*kgo.Client, error) { return kgo.NewClient(cl.Opts()...) }}
 	for _, parallel := range []int{1, 4} {
@@ -294,10 +295,27 @@ func commitInTransaction(ctx context.Context, t *testing.T, b *brokers, group, m
 	return cl
 }
 
+// endTransaction ends a transaction, markers and all.
 func endTransaction(ctx context.Context, t *testing.T, cl *kgo.Client, end kgo.TransactionEndTry) {
 	t.Helper()
 	if err := cl.EndTransaction(ctx, end); err != nil {
 		t.Fatal(err)
+	}
+	markersWritten(ctx, t, cl)
+}
+
+// markersWritten waits until the markers of all transactions that have ended are in the
+// log: the coordinator answers before it has had them written.
+func markersWritten(ctx context.Context, t *testing.T, cl *kgo.Client) {
+	t.Helper()
+	for {
+		all, err := kadm.NewClient(cl).DescribeTransactions(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(all.Sorted(), func(d kadm.DescribedTransaction) bool { return strings.HasPrefix(d.State, "Prepare") }) {
+			return
+		}
 	}
 }
 
