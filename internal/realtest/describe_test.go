@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -99,7 +98,7 @@ func TestDescribeSaysWhatApachesToolSays(t *testing.T) {
 	c := shared(t)
 	topic := name("describe")
 	c.topic(topic, 6)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*patience) // a dozen clients start in between
 	defer cancel()
 	cl := c.client(kgo.DefaultProduceTopic(topic), kgo.RecordPartitioner(kgo.RoundRobinPartitioner()))
 	for i := range 60 {
@@ -143,7 +142,6 @@ func TestDescribeSaysWhatApachesToolSays(t *testing.T) {
 	groups = append(groups, empty)
 	var offsets kadm.Offsets
 	offsets.AddOffset(topic, 0, 4, -1)
-	// A coordinator on a busy machine may learn of a new topic late.
 	eventually(t, patience, "a commit", func() error { return kadm.NewClient(cl).CommitAllOffsets(ctx, empty, offsets) })
 
 	flags := []string{"groups", "--describe"}
