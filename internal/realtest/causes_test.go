@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
-	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kgdiag/kgdiag/inspect"
 )
@@ -120,7 +119,7 @@ func (s *scene) launch() {
 	s.t.Helper()
 	s.c.topic(s.topic, 4)
 	if s.protocol == "consumer" {
-		s.c.groupTimeouts(s.group, cmp.Or(s.session, sessionMS))
+		s.c.groupClocks(s.group, cmp.Or(s.session, sessionMS), heartbeatMS)
 	}
 	if !s.idle {
 		s.c.produce(s.topic, 16)
@@ -180,24 +179,6 @@ func (s *scene) id(i, n int) string {
 		return "victim"
 	}
 	return fmt.Sprintf("peer-%d", i)
-}
-
-// groupTimeouts gives a KIP-848 group the short timeouts, which its members cannot ask for.
-func (c *cluster) groupTimeouts(group string, session int) {
-	c.t.Helper()
-	req := kmsg.NewPtrIncrementalAlterConfigsRequest()
-	r := kmsg.NewIncrementalAlterConfigsRequestResource()
-	r.ResourceType, r.ResourceName = kmsg.ConfigResourceTypeGroupConfig, group
-	for key, ms := range map[string]int{"consumer.session.timeout.ms": session, "consumer.heartbeat.interval.ms": heartbeatMS} {
-		k := kmsg.NewIncrementalAlterConfigsRequestResourceConfig()
-		k.Name, k.Value = key, kmsg.StringPtr(fmt.Sprint(ms))
-		r.Configs = append(r.Configs, k)
-	}
-	req.Resources = append(req.Resources, r)
-	resp, err := req.RequestWith(c.t.Context(), c.client())
-	if err != nil || resp.Resources[0].ErrorCode != 0 {
-		c.t.Fatalf("group configuration: %v %v", err, resp)
-	}
 }
 
 // verdict is what one command called the fault.

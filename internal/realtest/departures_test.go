@@ -307,7 +307,8 @@ func (e *experiment) batch(v *process) {
 	v.say("stall %d", e.hold.Milliseconds())
 }
 
-// groupClocks gives a KIP-848 group its session and heartbeat.
+// groupClocks gives a KIP-848 group its session and heartbeat, in milliseconds, which its
+// members cannot ask for.
 func (c *cluster) groupClocks(group string, session, heartbeat int) {
 	c.t.Helper()
 	req := kmsg.NewPtrIncrementalAlterConfigsRequest()

@@ -27,21 +27,15 @@ func frozen(s *scene) {
 }
 
 // restart is a crash with a supervisor that starts the process again after d.
-func restart(d time.Duration) func(*scene) {
-	return func(s *scene) {
-		s.begin()
-		s.victim().kill()
-		s.hold(d)
-		s.procs = append(s.procs, start(s.t, s.c.bootstrap, s.spec("victim")))
-		s.victim().assigned(2)
-	}
-}
+func restart(d time.Duration) func(*scene) { return again(crash, d) }
 
 // cleanRestart closes the victim and starts it again after d.
-func cleanRestart(d time.Duration) func(*scene) {
+func cleanRestart(d time.Duration) func(*scene) { return again(leave, d) }
+
+// again starts the victim anew, a time after it has ended.
+func again(end func(*scene), d time.Duration) func(*scene) {
 	return func(s *scene) {
-		s.begin()
-		s.victim().term()
+		end(s)
 		s.hold(d)
 		s.procs = append(s.procs, start(s.t, s.c.bootstrap, s.spec("victim")))
 		s.victim().assigned(2)
