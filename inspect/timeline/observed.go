@@ -31,7 +31,6 @@ type pollWalk struct {
 	*track
 	rest   *inspect.Observation // the last that saw the group at rest, or of KIP-848 the last
 	restIn bool                 // a rebalance was seen since
-	bound  int32                // classic generation, at least
 }
 
 // atStart is the snapshot as an observation, where it was taken before the first one
@@ -81,8 +80,8 @@ func (w *pollWalk) begin(o *inspect.Observation) {
 			w.kind = s.Type
 		}
 	}
-	w.rest, w.restIn, w.bound, w.known = o, false, w.generation(o), true
-	w.gen, w.members = w.bound, w.polled(o)
+	w.gen, w.members = w.generation(o), w.polled(o)
+	w.rest, w.restIn, w.known = o, false, true
 	w.owner = pollOwners(w.members)
 }
 
@@ -94,7 +93,7 @@ func (w *pollWalk) gone(o *inspect.Observation) {
 	s := w.open(o, map[string]*member{})
 	s.deleted, s.empty = true, true
 	w.steps = append(w.steps, s)
-	w.rest, w.members, w.owner = nil, map[string]*member{}, map[tp]holding{}
+	w.rest, w.gen, w.members, w.owner = nil, 0, map[string]*member{}, map[tp]holding{}
 }
 
 // generation is the group epoch, or the least that a classic generation can be.
@@ -103,14 +102,14 @@ func (w *pollWalk) generation(o *inspect.Observation) int32 {
 	case o.Epoch != nil:
 		return *o.Epoch
 	case o.GenerationBound != nil:
-		return max(w.bound, *o.GenerationBound)
+		return max(w.gen, *o.GenerationBound)
 	}
-	return w.bound
+	return w.gen
 }
 
 // changed reports whether the group rebalanced since it was last seen at rest.
 func (w *pollWalk) changed(o *inspect.Observation) bool {
-	if w.restIn || w.generation(o) > w.bound || len(o.Members) != len(w.members) {
+	if w.restIn || w.generation(o) > w.gen || len(o.Members) != len(w.members) {
 		return true
 	}
 	return slices.ContainsFunc(o.Members, func(m inspect.ObservedMember) bool { return w.members[m.MemberID] == nil })
@@ -118,16 +117,17 @@ func (w *pollWalk) changed(o *inspect.Observation) bool {
 
 // polled are the members that an observation shows.
 func (w *pollWalk) polled(o *inspect.Observation) map[string]*member {
+	var since time.Time // of those that are new; zero, as they may have been there for long
+	if w.rest != nil {
+		since = w.rest.To.Time
+	}
 	out := make(map[string]*member, len(o.Members))
 	for i := range o.Members {
 		om := &o.Members[i]
-		m := &member{id: om.MemberID, clientID: om.ClientID, host: om.Host, instance: om.InstanceID, server: o.Epoch != nil, since: o.From.Time}
+		m := &member{id: om.MemberID, clientID: om.ClientID, host: om.Host, instance: om.InstanceID, server: o.Epoch != nil, since: since}
 		if old := w.seen[m.id]; old != nil {
 			m.since, m.guess = old.since, old.guess
 		} else {
-			if w.rest == nil {
-				m.since = time.Time{} // it may have been there for long
-			}
 			m.guess = w.guess(family.Evidence{Group: o.Group, Type: w.kind, MemberID: m.id, ClientID: m.clientID, InstanceID: m.instance})
 		}
 		if m.server {
@@ -169,13 +169,13 @@ func (w *pollWalk) step(o *inspect.Observation) {
 	owners := pollOwners(fresh)
 	if w.second(fresh, owners) {
 		w.rest, w.restIn, w.owner, w.members = o, false, owners, fresh
-		w.bound = w.generation(o)
-		w.gen = w.bound
+		w.gen = w.generation(o)
 		return
 	}
 	s := w.open(o, fresh)
 	s.gen = w.generation(o)
-	if o.Epoch == nil && s.gen == w.gen && !w.swapOnly(fresh) {
+	swaps := w.swapsOnly(fresh)
+	if o.Epoch == nil && s.gen == w.gen && swaps == nil {
 		s.gen++
 	}
 	s.gens, s.empty, s.total = []int32{s.gen}, len(fresh) == 0, len(owners)
@@ -183,8 +183,8 @@ func (w *pollWalk) step(o *inspect.Observation) {
 		s.protoFrom, s.protoTo = snapshot.Assignor, snapshot.Assignor
 		s.eager = eager(s.protoTo)
 	}
-	if s.gen == w.gen && w.swapOnly(fresh) {
-		s.replaced = w.swaps(fresh)
+	if s.gen == w.gen && swaps != nil {
+		s.replaced = swaps
 	} else {
 		w.diff(s, 0)
 	}
@@ -194,7 +194,7 @@ func (w *pollWalk) step(o *inspect.Observation) {
 		}
 	}
 	w.steps = append(w.steps, s)
-	w.rest, w.restIn, w.bound, w.gen = o, false, s.gen, s.gen
+	w.rest, w.restIn, w.gen = o, false, s.gen
 	w.members, w.owner = fresh, owners
 	w.settle(o)
 }
@@ -214,32 +214,22 @@ func (w *pollWalk) second(fresh map[string]*member, owners map[tp]holding) bool 
 	return true
 }
 
-// swapOnly reports whether the members are the same but for static ones whose place
-// another process took, which no rebalance follows.
-func (w *pollWalk) swapOnly(fresh map[string]*member) bool {
+// swapsOnly are the static members whose place another process took, where nothing
+// else changed: no rebalance follows then. nil otherwise.
+func (w *pollWalk) swapsOnly(fresh map[string]*member) []replacement {
 	if w.restIn || len(fresh) != len(w.members) {
-		return false
+		return nil
 	}
-	swaps := w.swaps(fresh)
-	same := 0
-	for id := range fresh {
-		if w.members[id] != nil {
-			same++
-		}
-	}
-	return len(swaps) > 0 && same+len(swaps) == len(fresh)
-}
-
-// swaps are the static members whose place another process took.
-func (w *pollWalk) swaps(fresh map[string]*member) []replacement {
 	var out []replacement
 	for _, m := range byID(fresh) {
 		if w.members[m.id] != nil {
 			continue
 		}
-		if old := w.holder(m.instance, fresh); old != nil {
-			out = append(out, replacement{old: old, new: m, held: map[tp]int{}})
+		old := w.holder(m.instance, fresh)
+		if old == nil {
+			return nil
 		}
+		out = append(out, replacement{old: old, new: m, held: map[tp]int{}})
 	}
 	return out
 }

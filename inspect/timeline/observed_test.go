@@ -3,6 +3,7 @@ package timeline
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
 )
@@ -127,6 +128,35 @@ func TestObservedEpochs(t *testing.T) {
 		t.Errorf("converged %v, basis %q; want 1s, exact", join.Converged, join.GenerationBasis)
 	}
 	want(t, at(t, tl, 9), inspect.UnknownCause, inspect.Low)
+}
+
+// How long a member had been there is known only of one that was seen to come: of the
+// others it cannot be said that its session was too young to end.
+func TestObservedSinceWhen(t *testing.T) {
+	epoch := int32(7)
+	seen := func(from, to float64, ids ...string) inspect.Observation {
+		o := live(from, to, "Stable", ids...)
+		n := epoch
+		o.Epoch = &n
+		epoch++
+		return o
+	}
+	c := seenLive(seen(0, 5, "a-1", "b-1"), seen(5.2, 20, "a-1"), seen(20.2, 30, "a-1", "b-2"), seen(30.2, 40, "a-1"))
+	c.Groups[0].Type, c.Groups[0].Limits.Session = inspect.Consumer, inspect.Ms(45*time.Second)
+	tl := only(t, c)
+	want(t, at(t, tl, 8), inspect.UnknownCause, inspect.Low)
+	if r := at(t, tl, 10); r.Cause != inspect.MemberLeft {
+		t.Errorf("%s, %s; want member_left: ten seconds after it came its session of 45 s cannot have ended", r.Cause, r.Confidence)
+	}
+}
+
+// A group that was deleted begins anew, and so does what is known of its generation.
+func TestObservedAnew(t *testing.T) {
+	tl := only(t, seenLive(live(0, 10, "Stable", "a-1"), live(10.2, 20, "Stable", "a-1", "b-1"), live(20.2, 30, "Dead"),
+		live(30.2, 40, "Stable", "a-2"), live(40.2, 50, "Stable", "a-2", "b-2")))
+	if last := tl.Rebalances[len(tl.Rebalances)-1]; last.Generation != 1 || last.Cause != inspect.MemberJoined {
+		t.Errorf("generation %d, %s; want 1, member_joined", last.Generation, last.Cause)
+	}
 }
 
 // A log line states what polls cannot know.
