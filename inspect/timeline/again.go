@@ -82,12 +82,8 @@ func (t *track) standsAt(k tp, pos int) (offset int64, ok bool) {
 	if len(list) > 0 {
 		return 0, false // committed later for the first time
 	}
-	if t.in.Snapshot != nil {
-		for _, o := range t.in.Snapshot.Offsets {
-			if o.Topic == k.topic && o.Partition == k.part && o.Committed != nil {
-				return *o.Committed, true
-			}
-		}
+	if o := t.liveOffset(k); o != nil && o.Committed != nil {
+		return *o.Committed, true
 	}
 	return -1, true
 }
@@ -190,13 +186,22 @@ func (t *track) movedBetween(k tp, from, to int) int64 {
 // lagAt is how many records wait in a partition, where the group was described and
 // still stands at the offset.
 func (t *track) lagAt(k tp, offset int64) (lag int64, known bool) {
-	if t.in.Snapshot == nil {
+	o := t.liveOffset(k)
+	if o == nil || o.Lag == nil || o.Committed == nil || *o.Committed != offset {
 		return 0, false
 	}
-	for _, o := range t.in.Snapshot.Offsets {
-		if o.Topic == k.topic && o.Partition == k.part && o.Lag != nil && o.Committed != nil && *o.Committed == offset {
-			return *o.Lag, true
+	return *o.Lag, true
+}
+
+// liveOffset is a partition's offset and lag as the group was described; nil unknown.
+func (t *track) liveOffset(k tp) *inspect.PartitionLag {
+	if t.in.Snapshot == nil {
+		return nil
+	}
+	for i := range t.in.Snapshot.Offsets {
+		if o := &t.in.Snapshot.Offsets[i]; o.Topic == k.topic && o.Partition == k.part {
+			return o
 		}
 	}
-	return 0, false
+	return nil
 }

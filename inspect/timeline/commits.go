@@ -705,7 +705,7 @@ func (t *track) findStuck(d *departure, e *evidence) {
 			offsets = append(offsets, cm.offset)
 		}
 		if len(offsets) >= 2 && offsets[0] == offsets[len(offsets)-1] && t.hasWork(k, e) {
-			e.stuck = append(e.stuck, k.topic+"-"+itoa(k.part)+" offset "+itoa64(offsets[0]))
+			e.stuck = append(e.stuck, stuckText(k, offsets[0]))
 		}
 	}
 }
@@ -713,12 +713,8 @@ func (t *track) findStuck(d *departure, e *evidence) {
 // hasWork reports whether a partition whose offset stands still has records: its
 // lag says so, or else its neighbours went on, or its next owner did.
 func (t *track) hasWork(k tp, e *evidence) bool {
-	if t.in.Snapshot != nil {
-		for _, o := range t.in.Snapshot.Offsets {
-			if o.Topic == k.topic && o.Partition == k.part && o.Lag != nil {
-				return *o.Lag > 0
-			}
-		}
+	if o := t.liveOffset(k); o != nil && o.Lag != nil {
+		return *o.Lag > 0
 	}
 	if e.waiting == 1 {
 		return true

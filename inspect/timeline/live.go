@@ -83,12 +83,8 @@ func (t *track) sameLeader(since time.Time, pos int) bool {
 		return false
 	}
 	for i := pos - 1; i >= 0; i-- {
-		r := t.recs[i]
-		if r.LeaderEpoch >= 0 && r.LeaderEpoch != t.recs[pos].LeaderEpoch {
-			return false
-		}
-		if r.LeaderEpoch >= 0 && r.Time.Before(since) {
-			return true
+		if r := t.recs[i]; r.LeaderEpoch >= 0 && r.Time.Before(since) {
+			return !t.leaderChanged(i, pos)
 		}
 	}
 	return false

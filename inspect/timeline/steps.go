@@ -10,9 +10,8 @@ import (
 
 // findReturns looks for the return of everybody who went in a step.
 func (t *track) findReturns(s *step) {
-	at := slices.Index(t.steps, s)
 	for _, d := range s.left {
-		d.ret = t.comeback(d, at)
+		d.ret = t.comeback(d, s.index)
 		if d.step.server {
 			t.earlyReturn(d)
 		}
@@ -413,18 +412,5 @@ func (t *track) concludeNothing(s *step) {
 
 // movedBefore reports a new leader epoch between the record before the step and it.
 func (t *track) movedBefore(s *step) bool {
-	if s.first == 0 {
-		return false
-	}
-	epoch := int32(-1)
-	for i := s.first; i >= 0 && i >= s.first-2; i-- {
-		le := t.recs[i].LeaderEpoch
-		if le >= 0 && epoch >= 0 && le != epoch {
-			return true
-		}
-		if le >= 0 {
-			epoch = le
-		}
-	}
-	return false
+	return t.leaderChanged(max(0, s.first-2), s.first)
 }
