@@ -130,6 +130,17 @@ func converge(members ...*server) {
 	}
 }
 
+// eatenSince waits until the cleaner has eaten records that are newer than a moment.
+func (c *cluster) eatenSince(moment time.Time) {
+	c.t.Helper()
+	eventually(c.t, patience, "the cleaner eats on", func() error {
+		if at := c.completeFrom(); !at.After(moment) {
+			return fmt.Errorf("the log is complete from %s on", at)
+		}
+		return nil
+	})
+}
+
 // history is what the tests read of `kgdiag history -o json`.
 type history struct {
 	Window struct {
@@ -203,10 +214,10 @@ func TestHistoryOverARealCleaner(t *testing.T) {
 	converge(rock, second)
 	second.reads = []string{"work", "rest"} // writes the record of a join anew
 	converge(rock, second)
-	time.Sleep(1500 * time.Millisecond) // a few segments, for commits to be eaten
+	c.eatenSince(time.Now())
 	at := stays.count()
 	dies.kill()
-	time.Sleep(time.Second)
+	c.eatenSince(time.Now()) // its last commits are
 	c.keep()
 	second.beat(-1)
 	converge(rock)

@@ -22,7 +22,8 @@ func TestRecordLooksLive(t *testing.T) {
 	topic, group := name("record"), name("record")
 	c.topic(topic, 4)
 	c.produce(topic, 20)
-	spec := client{Kind: franzGo, Group: group, Topics: topic, ClientID: "stays", Assignor: "range", Session: 6000, Heartbeat: 2000, MaxPoll: 15000}
+	// A session long enough for kgdiag to look before the killed member is put out.
+	spec := client{Kind: franzGo, Group: group, Topics: topic, ClientID: "stays", Assignor: "range", Session: 10000, Heartbeat: 2000, MaxPoll: 15000}
 	stays := start(t, c.bootstrap, spec)
 	stays.assigned(4)
 	spec.ClientID = "dies"
@@ -32,8 +33,7 @@ func TestRecordLooksLive(t *testing.T) {
 
 	file := filepath.Join(t.TempDir(), "live.kgcase")
 	done := make(chan result, 1)
-	go func() { done <- kgdiag(t, "record", "-b", c.bootstrap, group, "--for", "20s", "--to", file) }()
-	time.Sleep(2 * time.Second) // it has begun to look
+	go func() { done <- kgdiag(t, "record", "-b", c.bootstrap, group, "--for", "25s", "--to", file) }()
 	dies.kill()
 	truth := c.logged("Member dies-.* in group " + group + " has failed")
 	stays.again(at, 4)
