@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -160,15 +161,18 @@ func (r *redactor) walk(key string, v any) any {
 			v[i] = r.walk(key, e)
 		}
 	case string:
-		if kindOf[key] != "" {
-			if w := r.words[v]; w != "" {
-				return w
-			}
-			return v
-		}
-		if holdsNames[key] && !isTime(v) {
-			return r.replacer.Replace(v)
-		}
+		return r.text(key, v)
+	}
+	return v
+}
+
+// text replaces a name, or the names within a text, by what the key says it holds.
+func (r *redactor) text(key, v string) string {
+	switch {
+	case kindOf[key] != "":
+		return cmp.Or(r.words[v], v)
+	case holdsNames[key] && !isTime(v):
+		return r.replacer.Replace(v)
 	}
 	return v
 }

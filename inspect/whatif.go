@@ -42,23 +42,7 @@ func WhatIf(tl Timeline, o Overrides) Replay {
 	r := Replay{Avoided: []ReplayEvent{}, Remaining: []ReplayEvent{}, Undecided: []ReplayEvent{}, Added: []ReplayEvent{}}
 	fallen := map[string]bool{}
 	for i := range tl.Rebalances {
-		rb := &tl.Rebalances[i]
-		gone := 0
-		for j := range rb.Members.Left {
-			d := &rb.Members.Left[j]
-			if d.Cause.Eviction() {
-				r.Evictions++
-			}
-			if r.departure(rb, d, o) {
-				gone++
-				if d.BackIn != "" && d.BackIn != rb.ID {
-					fallen[d.BackIn] = true
-				}
-			}
-		}
-		if gone > 0 && gone == len(rb.Members.Left) {
-			fallen[rb.ID] = true
-		}
+		r.departures(&tl.Rebalances[i], o, fallen)
 	}
 	for i := range tl.Rebalances {
 		// A rebalance in which somebody else came too is not avoided.
@@ -69,6 +53,28 @@ func WhatIf(tl Timeline, o Overrides) Replay {
 	}
 	r.added(tl, o)
 	return r
+}
+
+// departures replays those of one rebalance, and notes in fallen that it falls away
+// with all of them, and the rebalances of their returns with each.
+func (r *Replay) departures(rb *Rebalance, o Overrides, fallen map[string]bool) {
+	gone := 0
+	for j := range rb.Members.Left {
+		d := &rb.Members.Left[j]
+		if d.Cause.Eviction() {
+			r.Evictions++
+		}
+		if !r.departure(rb, d, o) {
+			continue
+		}
+		gone++
+		if d.BackIn != "" && d.BackIn != rb.ID {
+			fallen[d.BackIn] = true
+		}
+	}
+	if gone > 0 && gone == len(rb.Members.Left) {
+		fallen[rb.ID] = true
+	}
 }
 
 // allBack reports whether everybody who joined had left in a rebalance that falls away.

@@ -52,32 +52,40 @@ func (r *Report) Commands() []Command {
 	for _, n := range needs {
 		c := Command{Name: n.command, Works: Fully, Without: []string{}, Needs: []ID{}}
 		for _, need := range n.needs {
-			state := r.Right(need.id).State
-			if need.id == Groups && r.Right(OffsetsTopic).State == No {
-				// Nothing is asked of a coordinator before the topic behind it shows.
-				state, need.id = No, OffsetsTopic
-			}
-			if state != No && (state != Absent || !need.vital) {
-				continue
-			}
-			if state == Absent && need.id == Groups {
-				continue // nothing to show is not something missing
-			}
-			c.Needs = append(c.Needs, need.id)
-			switch {
-			case need.vital && c.Works != Not:
-				c.Works, c.Without = Not, []string{need.lost} // beside which the rest does not matter
-			case c.Works != Not:
-				c.Works = Partly
-				c.Without = append(c.Without, need.lost)
-			}
-			if state == Absent {
-				c.Without = []string{"nothing is there yet: no group has ever committed or joined"}
+			if state, missing := r.missing(&need); missing {
+				c.lack(need, state)
 			}
 		}
 		out = append(out, c)
 	}
 	return out
+}
+
+// missing reports whether a right is known to be missing that a command needs, and
+// puts in the place of the need the right that it hangs on.
+func (r *Report) missing(n *need) (State, bool) {
+	state := r.Right(n.id).State
+	if n.id == Groups && r.Right(OffsetsTopic).State == No {
+		// Nothing is asked of a coordinator before the topic behind it shows.
+		state, n.id = No, OffsetsTopic
+	}
+	// Nothing to show is not something missing: groups may be absent.
+	return state, state == No || state == Absent && n.vital && n.id != Groups
+}
+
+// lack notes what a command loses without a right.
+func (c *Command) lack(n need, state State) {
+	c.Needs = append(c.Needs, n.id)
+	switch {
+	case n.vital && c.Works != Not:
+		c.Works, c.Without = Not, []string{n.lost} // beside which the rest does not matter
+	case c.Works != Not:
+		c.Works = Partly
+		c.Without = append(c.Without, n.lost)
+	}
+	if state == Absent {
+		c.Without = []string{"nothing is there yet: no group has ever committed or joined"}
+	}
 }
 
 // Grant is a permission that is missing, and how to give it on this platform.

@@ -98,7 +98,7 @@ type run struct {
 
 	topicsMu sync.Mutex // held while topics are loaded
 	mu       sync.Mutex
-	kase     *inspect.Case
+	facts    *inspect.Case
 	drafts   map[string]*draft
 	heard    *Listing // of the brokers that were asked for the selected groups
 	listed   *Listing // of every broker; nil where only coordinators were asked
@@ -116,7 +116,7 @@ func (c *Collector) Collect(ctx context.Context, sel Selection, want Want) (*ins
 		return nil, err
 	}
 	r := &run{Collector: c, m: m, sel: sel, drafts: map[string]*draft{}, failed: map[string]error{},
-		kase: &inspect.Case{Schema: inspect.CaseSchema, Kgdiag: c.opts.Version, GeneratedAt: c.now(),
+		facts: &inspect.Case{Schema: inspect.CaseSchema, Kgdiag: c.opts.Version, GeneratedAt: c.now(),
 			Cluster: c.cluster(m), Gaps: []inspect.Gap{}, Groups: []inspect.Group{}, Brokers: slices.Clone(m.Brokers), OffsetsTopic: m.Offsets}}
 	r.noteOffsetsTopic()
 	byBroker := r.choose(ctx)
@@ -124,14 +124,14 @@ func (c *Collector) Collect(ctx context.Context, sel Selection, want Want) (*ins
 	r.missing(ctx)
 	r.enrich(ctx, want)
 	r.finish()
-	return r.kase, r.verdict()
+	return r.facts, r.outcome()
 }
 
 // gap adds a Gap.
 func (r *run) gap(g inspect.Gap) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.kase.Gaps = append(r.kase.Gaps, g)
+	r.facts.Gaps = append(r.facts.Gaps, g)
 }
 
 // noteOffsetsTopic says so where the offsets topic cannot be seen.
@@ -189,7 +189,7 @@ func (r *run) choose(ctx context.Context) map[int32][]Listed {
 func (r *run) chooseListed(ctx context.Context, names []string) map[int32][]Listed {
 	r.listed = r.ListAll(ctx, r.m)
 	r.heard = r.listed
-	r.kase.Cluster.Answered = len(r.listed.Answered)
+	r.facts.Cluster.Answered = len(r.listed.Answered)
 	r.noteUnlisted()
 	out := map[int32][]Listed{}
 	if len(names) == 0 {
@@ -431,11 +431,11 @@ func (r *run) missing(ctx context.Context) {
 		return
 	}
 	r.listed = r.ListAll(ctx, r.m)
-	r.kase.Cluster.Answered = len(r.listed.Answered)
+	r.facts.Cluster.Answered = len(r.listed.Answered)
 }
 
-// verdict is the error of the groups that were named.
-func (r *run) verdict() error {
+// outcome is the error of the groups that were named.
+func (r *run) outcome() error {
 	if len(r.sel.Groups) == 0 || r.sel.All {
 		return nil
 	}
@@ -495,17 +495,17 @@ func (r *run) finish() {
 		if d.group.Sources == nil {
 			d.group.Sources = []inspect.Source{}
 		}
-		r.kase.Groups = append(r.kase.Groups, d.group)
+		r.facts.Groups = append(r.facts.Groups, d.group)
 	}
-	slices.SortFunc(r.kase.Groups, func(a, b inspect.Group) int { return strings.Compare(a.ID, b.ID) })
+	slices.SortFunc(r.facts.Groups, func(a, b inspect.Group) int { return strings.Compare(a.ID, b.ID) })
 	if len(r.sel.Groups) > 0 && !r.sel.All {
 		r.asNamed()
 	}
-	slices.SortStableFunc(r.kase.Gaps, func(a, b inspect.Gap) int {
+	slices.SortStableFunc(r.facts.Gaps, func(a, b inspect.Gap) int {
 		return strings.Compare(a.Group+"\x00"+string(a.Fact)+"\x00"+a.What, b.Group+"\x00"+string(b.Fact)+"\x00"+b.What)
 	})
-	if r.kase.Cluster.Answered == 0 && r.listed == nil {
-		r.kase.Cluster.Answered = r.answered()
+	if r.facts.Cluster.Answered == 0 && r.listed == nil {
+		r.facts.Cluster.Answered = r.answered()
 	}
 }
 
@@ -517,7 +517,7 @@ func (r *run) asNamed() {
 			rank[g] = i
 		}
 	}
-	slices.SortStableFunc(r.kase.Groups, func(a, b inspect.Group) int { return rank[a.ID] - rank[b.ID] })
+	slices.SortStableFunc(r.facts.Groups, func(a, b inspect.Group) int { return rank[a.ID] - rank[b.ID] })
 }
 
 // answered counts the coordinators that described something.

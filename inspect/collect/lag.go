@@ -110,47 +110,54 @@ func (r *run) readCommits(ctx context.Context) (map[string]commits, map[string]m
 // fetchCommits sends OffsetFetch for many groups; brokers below v8 (up to 2.8) know
 // one group a request.
 func (r *run) fetchCommits(ctx context.Context, b broker, ids []string) map[string]commits {
-	out := map[string]commits{}
 	resp, err := offsetFetch(ctx, b, ids)
 	switch {
 	case err != nil:
 		for _, id := range ids {
 			r.lagGap(id, err)
 		}
-	case resp.Version >= 8:
-		r.nameTopics(ctx, resp)
-		for i := range resp.Groups {
-			g := &resp.Groups[i]
-			if err := kerr.ErrorForCode(g.ErrorCode); err != nil {
-				r.lagGap(g.Group, err)
-				continue
-			}
-			out[g.Group] = r.groupCommits(g)
+		return nil
+	case resp.Version < 8:
+		return r.fetchCommitsSingly(ctx, b, ids)
+	}
+	r.nameTopics(ctx, resp)
+	out := map[string]commits{}
+	for i := range resp.Groups {
+		g := &resp.Groups[i]
+		if err := kerr.ErrorForCode(g.ErrorCode); err != nil {
+			r.lagGap(g.Group, err)
+			continue
 		}
-	default:
-		var mu sync.Mutex
-		each(ids, func(id string) {
-			one, err := offsetFetch(ctx, b, []string{id})
-			if err == nil {
-				err = kerr.ErrorForCode(one.ErrorCode)
-			}
-			if err != nil {
-				r.lagGap(id, err)
-				return
-			}
-			c := commits{}
-			for _, t := range one.Topics {
-				for _, p := range t.Partitions {
-					if p.ErrorCode == 0 {
-						c[tp{t.Topic, p.Partition}] = p.Offset
-					}
+		out[g.Group] = r.groupCommits(g)
+	}
+	return out
+}
+
+// fetchCommitsSingly sends one OffsetFetch a group.
+func (r *run) fetchCommitsSingly(ctx context.Context, b broker, ids []string) map[string]commits {
+	out := map[string]commits{}
+	var mu sync.Mutex
+	each(ids, func(id string) {
+		one, err := offsetFetch(ctx, b, []string{id})
+		if err == nil {
+			err = kerr.ErrorForCode(one.ErrorCode)
+		}
+		if err != nil {
+			r.lagGap(id, err)
+			return
+		}
+		c := commits{}
+		for _, t := range one.Topics {
+			for _, p := range t.Partitions {
+				if p.ErrorCode == 0 {
+					c[tp{t.Topic, p.Partition}] = p.Offset
 				}
 			}
-			mu.Lock()
-			defer mu.Unlock()
-			out[id] = c
-		})
-	}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		out[id] = c
+	})
 	return out
 }
 
@@ -384,51 +391,47 @@ func (r *run) noteEnds(g *inspect.Group, ends map[tp]extent) {
 // setLag joins commits and log ends.
 func (d *draft) setLag(committed commits, shares map[tp]shareStart, ends map[tp]extent) {
 	owner := owners(&d.group)
-	rows := map[tp]*inspect.PartitionLag{}
-	row := func(p tp) *inspect.PartitionLag {
-		if rows[p] == nil {
-			e, ok := ends[p]
-			rows[p] = &inspect.PartitionLag{Topic: p.topic, Partition: p.partition, MemberID: owner[p]}
-			if ok && e.end >= 0 {
-				rows[p].End = &e.end
-			}
-			if ok && e.start >= 0 {
-				rows[p].Start = &e.start
-			}
-		}
-		return rows[p]
-	}
+	wanted := map[tp]bool{}
 	for p := range owner {
-		row(p)
+		wanted[p] = true
 	}
-	for p, o := range committed {
-		pl := row(p)
-		if o < 0 {
-			continue
-		}
-		pl.Committed = &o
-		if pl.End != nil {
-			lag := *pl.End - o
-			pl.Lag = &lag
-		}
+	for p := range committed {
+		wanted[p] = true
 	}
-	for p, s := range shares {
-		pl := row(p)
-		if s.offset >= 0 {
-			pl.Committed = &s.offset
-		}
-		if s.lag >= 0 {
-			pl.Lag = &s.lag
-		}
+	for p := range shares {
+		wanted[p] = true
 	}
 	d.group.Offsets = nil
-	for _, pl := range rows {
-		d.group.Offsets = append(d.group.Offsets, *pl)
+	for p := range wanted {
+		pl := inspect.PartitionLag{Topic: p.topic, Partition: p.partition, MemberID: owner[p]}
+		if e, ok := ends[p]; ok {
+			pl.End, pl.Start = unlessNegative(e.end), unlessNegative(e.start)
+		}
+		if o, ok := committed[p]; ok {
+			pl.Committed = unlessNegative(o)
+			if pl.Committed != nil && pl.End != nil {
+				lag := *pl.End - o
+				pl.Lag = &lag
+			}
+		}
+		if s, ok := shares[p]; ok {
+			pl.Committed = cmp.Or(unlessNegative(s.offset), pl.Committed)
+			pl.Lag = cmp.Or(unlessNegative(s.lag), pl.Lag)
+		}
+		d.group.Offsets = append(d.group.Offsets, pl)
 	}
 	slices.SortFunc(d.group.Offsets, func(a, b inspect.PartitionLag) int {
 		return cmp.Or(strings.Compare(a.Topic, b.Topic), int(a.Partition)-int(b.Partition))
 	})
 	d.sumLag()
+}
+
+// unlessNegative is an offset or a lag as the protocol gives it: below zero is unknown.
+func unlessNegative(n int64) *int64 {
+	if n < 0 {
+		return nil
+	}
+	return &n
 }
 
 // sumLag adds up the known lags of the group and of each member. A commit beyond

@@ -66,13 +66,13 @@ func (r *run) readBrokers(ctx context.Context, all bool) {
 		}
 	}
 	var ask []int
-	for i := range r.kase.Brokers {
-		if all || wanted[r.kase.Brokers[i].ID] {
+	for i := range r.facts.Brokers {
+		if all || wanted[r.facts.Brokers[i].ID] {
 			ask = append(ask, i)
 		}
 	}
 	each(ask, func(i int) {
-		b := &r.kase.Brokers[i]
+		b := &r.facts.Brokers[i]
 		to := r.broker(r.m, b.ID)
 		var wg sync.WaitGroup
 		wg.Go(func() {
@@ -81,25 +81,29 @@ func (r *run) readBrokers(ctx context.Context, all bool) {
 			// A KRaft broker names any broker as the controller, since all forward to it.
 			b.Controller = b.Version != "" && !kraft && b.ID == r.m.Controller
 		})
-		wg.Go(func() {
-			got, err := describeConfigs(ctx, to, kmsg.ConfigResourceTypeBroker, []string{strconv.Itoa(int(b.ID))})
-			if err == nil {
-				err = got[strconv.Itoa(int(b.ID))].err
-			}
-			if err != nil {
-				r.gap(need{fact: inspect.FactBrokerConfig, what: fmt.Sprintf("configuration of broker %d", b.ID),
-					acl: "DESCRIBE_CONFIGS on Cluster"}.gap("", err))
-				return
-			}
-			b.Config = map[string]string{}
-			for k, v := range got[strconv.Itoa(int(b.ID))].values {
-				if brokerKeys(k) {
-					b.Config[k] = v
-				}
-			}
-		})
+		wg.Go(func() { r.readBrokerConfig(ctx, to, b) })
 		wg.Wait()
 	})
+}
+
+// readBrokerConfig asks a broker for those of its settings that concern groups.
+func (r *run) readBrokerConfig(ctx context.Context, to broker, b *inspect.Broker) {
+	name := strconv.Itoa(int(b.ID))
+	got, err := describeConfigs(ctx, to, kmsg.ConfigResourceTypeBroker, []string{name})
+	if err == nil {
+		err = got[name].err
+	}
+	if err != nil {
+		r.gap(need{fact: inspect.FactBrokerConfig, what: "configuration of broker " + name,
+			acl: "DESCRIBE_CONFIGS on Cluster"}.gap("", err))
+		return
+	}
+	b.Config = map[string]string{}
+	for k, v := range got[name].values {
+		if brokerKeys(k) {
+			b.Config[k] = v
+		}
+	}
 }
 
 // offsetsKeys are the settings of the offsets topic that its groups depend on.
@@ -128,7 +132,7 @@ func (r *run) readOffsetsConfig(ctx context.Context) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.kase.OffsetsTopic = &topic
+	r.facts.OffsetsTopic = &topic
 }
 
 // describeQuorum is the request key of DescribeQuorum (KIP-595).
@@ -244,8 +248,8 @@ func keysOf(t inspect.GroupType) limitKeys {
 // session and heartbeat of its members.
 func (r *run) applyLimits(groups map[string]map[string]string) {
 	brokers := map[int32]map[string]string{}
-	for i := range r.kase.Brokers {
-		brokers[r.kase.Brokers[i].ID] = r.kase.Brokers[i].Config
+	for i := range r.facts.Brokers {
+		brokers[r.facts.Brokers[i].ID] = r.facts.Brokers[i].Config
 	}
 	for id, d := range r.drafts {
 		if d.err != nil || d.group.Coordinator == nil {
@@ -347,7 +351,7 @@ func (r *run) readTopics(ctx context.Context) {
 		case ok:
 			r.gap(need{fact: inspect.FactTopics, what: "partitions of topic " + n, acl: "DESCRIBE on Topic " + n}.gap("", t.Err))
 		}
-		r.kase.Topics = append(r.kase.Topics, topic)
+		r.facts.Topics = append(r.facts.Topics, topic)
 	}
 }
 

@@ -37,38 +37,27 @@ func (c *Cluster) denied(cn *conn, resp kmsg.Response) kmsg.Response {
 		return nil
 	}
 	changed := false
-	code := func(group string, at *int16) bool {
-		err := c.deny[group]
-		if err != nil {
-			*at, changed = err.Code, true
-		}
-		return err != nil
-	}
 	switch r := resp.(type) {
 	case *kmsg.DescribeGroupsResponse:
-		for i := range r.Groups {
-			if g := &r.Groups[i]; code(g.Group, &g.ErrorCode) {
-				*g = kmsg.DescribeGroupsResponseGroup{Group: g.Group, ErrorCode: g.ErrorCode}
-			}
-		}
+		changed = refuse(c.deny, r.Groups, func(g *kmsg.DescribeGroupsResponseGroup) string { return g.Group },
+			func(id string, code int16) kmsg.DescribeGroupsResponseGroup {
+				return kmsg.DescribeGroupsResponseGroup{Group: id, ErrorCode: code}
+			})
 	case *kmsg.ConsumerGroupDescribeResponse:
-		for i := range r.Groups {
-			if g := &r.Groups[i]; code(g.Group, &g.ErrorCode) {
-				*g = kmsg.ConsumerGroupDescribeResponseGroup{Group: g.Group, ErrorCode: g.ErrorCode}
-			}
-		}
+		changed = refuse(c.deny, r.Groups, func(g *kmsg.ConsumerGroupDescribeResponseGroup) string { return g.Group },
+			func(id string, code int16) kmsg.ConsumerGroupDescribeResponseGroup {
+				return kmsg.ConsumerGroupDescribeResponseGroup{Group: id, ErrorCode: code}
+			})
 	case *kmsg.OffsetFetchResponse:
-		for i := range r.Groups {
-			if g := &r.Groups[i]; code(g.Group, &g.ErrorCode) {
-				*g = kmsg.OffsetFetchResponseGroup{Group: g.Group, ErrorCode: g.ErrorCode}
-			}
-		}
+		changed = refuse(c.deny, r.Groups, func(g *kmsg.OffsetFetchResponseGroup) string { return g.Group },
+			func(id string, code int16) kmsg.OffsetFetchResponseGroup {
+				return kmsg.OffsetFetchResponseGroup{Group: id, ErrorCode: code}
+			})
 	case *kmsg.FindCoordinatorResponse:
-		for i := range r.Coordinators {
-			if k := &r.Coordinators[i]; code(k.Key, &k.ErrorCode) {
-				*k = kmsg.FindCoordinatorResponseCoordinator{Key: k.Key, ErrorCode: k.ErrorCode, NodeID: -1, Port: -1}
-			}
-		}
+		changed = refuse(c.deny, r.Coordinators, func(k *kmsg.FindCoordinatorResponseCoordinator) string { return k.Key },
+			func(id string, code int16) kmsg.FindCoordinatorResponseCoordinator {
+				return kmsg.FindCoordinatorResponseCoordinator{Key: id, ErrorCode: code, NodeID: -1, Port: -1}
+			})
 	case *kmsg.ListGroupsResponse:
 		n := len(r.Groups)
 		r.Groups = slices.DeleteFunc(r.Groups, func(g kmsg.ListGroupsResponseGroup) bool { return c.deny[g.Group] != nil })
@@ -78,6 +67,18 @@ func (c *Cluster) denied(cn *conn, resp kmsg.Response) kmsg.Response {
 		return nil
 	}
 	return resp
+}
+
+// refuse puts an answer that holds nothing but the error code in the place of each
+// that is about a denied group, and reports whether there was one.
+func refuse[G any](deny map[string]*kerr.Error, answers []G, group func(*G) string, refusal func(string, int16) G) (changed bool) {
+	for i := range answers {
+		id := group(&answers[i])
+		if err := deny[id]; err != nil {
+			answers[i], changed = refusal(id, err.Code), true
+		}
+	}
+	return changed
 }
 
 // advertised writes the brokers' advertised addresses into an answer that holds
