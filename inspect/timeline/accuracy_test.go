@@ -16,6 +16,8 @@ came back, and says
 * **medium** where one cause fits, but one of these is missing;
 * **low** where several fit: they are all named.
 
+`
+	accuracyLabelled = `
 ## Labelled departures
 
 146 consumer groups on Apache Kafka 4.1.1 of two members each, one of which had a fault injected: clients kafka-clients 4.1.1,

@@ -413,10 +413,28 @@ func compare(t *testing.T, file, got string) {
 	}
 }
 
+// adviceSection is the part of docs/accuracy.md that internal/fieldscore writes.
+func adviceSection(t *testing.T) string {
+	t.Helper()
+	const begin, end = "<!-- internal/fieldscore -->\n", "<!-- end -->\n"
+	data, err := os.ReadFile("../../docs/accuracy.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(data), begin)
+	section, _, ends := strings.Cut(rest, end)
+	if !found || !ends {
+		t.Fatalf("docs/accuracy.md: no part between %q and %q", begin, end)
+	}
+	return begin + section + end
+}
+
 // accuracy is docs/accuracy.md.
 func accuracy(t *testing.T, total score, parts map[string]score) string {
 	var b strings.Builder
 	b.WriteString(accuracyHead)
+	b.WriteString(adviceSection(t))
+	b.WriteString(accuracyLabelled)
 	head := "| %s | right, high | medium | low | hedged, high | medium | low | unknown | wrong, high | medium | low |\n|---|---|---|---|---|---|---|---|---|---|---|\n"
 	fmt.Fprintf(&b, head, "groups")
 	fmt.Fprintf(&b, "| all |%s\n", total.row())

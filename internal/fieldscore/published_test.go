@@ -1,0 +1,66 @@
+package fieldscore
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+const (
+	accuracyFile = "../../docs/accuracy.md"
+	sectionBegin = "<!-- internal/fieldscore -->\n"
+	sectionEnd   = "<!-- end -->\n"
+)
+
+const sectionHead = `## Advice on public reports
+
+Reports from public issue trackers, as the files that the reporter had: the lines of the log and the settings, names replaced, with
+the command that a user would type. The accepted cause, which is the thread's accepted answer, the maintainers' word or a merged fix,
+and the numbers of a right answer were written down before kgdiag was run. *Right*: a finding of the due severity names the cause in
+its own words, with the key and the number. *Partly*: a finding has at least half of that. *Misled*: a warning or an error says what is
+wrong, or stands where nothing is. The first five columns are the reports whose evidence is in the files; *open* are those whose
+evidence bears more than one cause, or whose cause was never found, where the answer must say just that.
+
+The row of a commit is what it said before anything was changed for the batch; *now* is the least that the code may say: the
+test fails where a report becomes worse. Only the rows of a commit are a hold-out.
+
+| batch | code | reports | right | partly | nothing | misled | open | right | partly | nothing | misled |
+|---|---|---|---|---|---|---|---|---|---|---|---|
+`
+
+// measured are the rows that were taken before anything was changed for a batch.
+var measured = map[string][][2]string{
+	"field": {{"7fa05d1", "28 | 5 | 3 | 14 | 6 | 9 | 2 | 2 | 5 | 0"}},
+}
+
+// TestPublished holds the section of docs/accuracy.md to the goldens.
+func TestPublished(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(sectionBegin + sectionHead)
+	for _, batch := range batches(t) {
+		for _, m := range measured[batch] {
+			fmt.Fprintf(&b, "| %s | %s | %s |\n", batch, m[0], m[1])
+		}
+		fmt.Fprintf(&b, "| %s | now | %s |\n", batch, tally(readGolden(t, batch), readBatch(t, batch).Cases))
+	}
+	b.WriteString(sectionEnd)
+	data, err := os.ReadFile(accuracyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, _ := strings.Cut(string(data), sectionBegin)
+	section, after, found := strings.Cut(rest, sectionEnd)
+	if !found {
+		t.Fatalf("%s: no part between %q and %q", accuracyFile, sectionBegin, sectionEnd)
+	}
+	if sectionBegin+section+sectionEnd == b.String() {
+		return
+	}
+	if !*update {
+		t.Fatalf("%s is out of date; run go test ./internal/fieldscore -update and look at the difference", accuracyFile)
+	}
+	if err := os.WriteFile(accuracyFile, []byte(before+b.String()+after), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
