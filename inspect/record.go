@@ -225,6 +225,12 @@ type PartitionLog struct {
 	Error string `json:"error,omitempty"` // why the scan ended at To
 }
 
+// ID names a record, and the rebalance that it is the first of: partition and offset of
+// the offsets topic, "24:1228".
+func (r *Record) ID() string {
+	return strconv.FormatInt(int64(r.Partition), 10) + ":" + strconv.FormatInt(r.Offset, 10)
+}
+
 // Observation is what a describe poll saw of a group, stored once for each run of
 // polls that saw the same: From is the first poll of the run, To its last.
 type Observation struct {

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/membership"
 )
 
 // The bounds of calling a record the one at which members go (policy).
@@ -22,7 +23,7 @@ const (
 // goings are departures in a row of the owners of one partition, between which its
 // committed offset did not move.
 type goings struct {
-	part   tp
+	part   membership.TopicPartition
 	offset int64
 	list   []*departure
 }
@@ -32,15 +33,15 @@ type goings struct {
 // on. One record at which a process dies, or over which it sits for longer than its
 // poll interval, leaves no commit of its own; only the departures show it.
 func (t *track) stuckAgain() {
-	open := map[tp]*goings{}
+	open := map[membership.TopicPartition]*goings{}
 	var all []*goings
 	for _, s := range t.steps {
 		for _, d := range s.left {
 			if len(s.left) > 1 || d.ev.moved {
 				continue // several at once, or a coordinator that moved: no record did that
 			}
-			for k := range d.held {
-				at, ok := t.standsAt(k, d.pos)
+			for k := range d.Held {
+				at, ok := t.standsAt(k, d.Pos)
 				if !ok {
 					continue
 				}
@@ -56,7 +57,7 @@ func (t *track) stuckAgain() {
 	all = slices.DeleteFunc(all, func(g *goings) bool { return !t.sticks(g) })
 	all = slices.DeleteFunc(slices.Clone(all), func(g *goings) bool { return overshadowed(g, all) })
 	slices.SortFunc(all, func(a, b *goings) int {
-		return cmp.Or(compareTP(a.part, b.part), cmp.Compare(a.offset, b.offset))
+		return cmp.Or(membership.Compare(a.part, b.part), cmp.Compare(a.offset, b.offset))
 	})
 	for _, g := range all {
 		if g.offset < 0 {
@@ -74,7 +75,7 @@ func (t *track) stuckAgain() {
 // standsAt is the committed offset of a partition when its owner went. One that was
 // committed nowhere in what was read stands where it stood before, which only the
 // live view knows: -1 without it.
-func (t *track) standsAt(k tp, pos int) (offset int64, ok bool) {
+func (t *track) standsAt(k membership.TopicPartition, pos int) (offset int64, ok bool) {
 	list := t.commits[k]
 	if i := firstAfter(list, pos-1); i > 0 {
 		return list[i-1].offset, true
@@ -88,8 +89,8 @@ func (t *track) standsAt(k tp, pos int) (offset int64, ok bool) {
 	return -1, true
 }
 
-func stuckText(k tp, offset int64) string {
-	return k.topic + "-" + itoa(k.part) + " offset " + itoa64(offset)
+func stuckText(k membership.TopicPartition, offset int64) string {
+	return k.String() + " offset " + itoa64(offset)
 }
 
 // sticks reports whether it is that one record: often enough, with records waiting,
@@ -110,11 +111,11 @@ func (t *track) sticks(g *goings) bool {
 	}
 	moved, others := 0, 0
 	for k := range t.commits {
-		if k == g.part || k.topic != g.part.topic {
+		if k == g.part || k.Topic != g.part.Topic {
 			continue
 		}
 		others++
-		if t.movedBetween(k, first.pos, last.pos) >= stuckMoves {
+		if t.movedBetween(k, first.Pos, last.Pos) >= stuckMoves {
 			moved++
 		}
 	}
@@ -161,10 +162,10 @@ func (t *track) ownersElsewhere(g *goings) bool {
 	had, worked := 0, 0
 	for i := 1; i < len(g.list); i++ {
 		others, moved := 0, false
-		for k := range g.list[i].held {
+		for k := range g.list[i].Held {
 			if k != g.part {
 				others++
-				moved = moved || t.movedBetween(k, g.list[i-1].pos, g.list[i].pos) > 0
+				moved = moved || t.movedBetween(k, g.list[i-1].Pos, g.list[i].Pos) > 0
 			}
 		}
 		had += bit(others > 0)
@@ -174,7 +175,7 @@ func (t *track) ownersElsewhere(g *goings) bool {
 }
 
 // movedBetween is how far a partition's committed offset went between two records.
-func (t *track) movedBetween(k tp, from, to int) int64 {
+func (t *track) movedBetween(k membership.TopicPartition, from, to int) int64 {
 	list := t.commits[k]
 	lo, hi := firstAfter(list, from-1), firstAfter(list, to-1)
 	if hi == 0 || lo >= hi {
@@ -185,7 +186,7 @@ func (t *track) movedBetween(k tp, from, to int) int64 {
 
 // lagAt is how many records wait in a partition, where the group was described and
 // still stands at the offset.
-func (t *track) lagAt(k tp, offset int64) (lag int64, known bool) {
+func (t *track) lagAt(k membership.TopicPartition, offset int64) (lag int64, known bool) {
 	o := t.liveOffset(k)
 	if o == nil || o.Lag == nil || o.Committed == nil || *o.Committed != offset {
 		return 0, false
@@ -194,12 +195,12 @@ func (t *track) lagAt(k tp, offset int64) (lag int64, known bool) {
 }
 
 // liveOffset is a partition's offset and lag as the group was described; nil unknown.
-func (t *track) liveOffset(k tp) *inspect.PartitionLag {
+func (t *track) liveOffset(k membership.TopicPartition) *inspect.PartitionLag {
 	if t.in.Snapshot == nil {
 		return nil
 	}
 	for i := range t.in.Snapshot.Offsets {
-		if o := &t.in.Snapshot.Offsets[i]; o.Topic == k.topic && o.Partition == k.part {
+		if o := &t.in.Snapshot.Offsets[i]; o.Topic == k.Topic && o.Partition == k.Partition {
 			return o
 		}
 	}

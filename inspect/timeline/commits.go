@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/membership"
 )
 
 // The bounds of the decision procedure, each measured on Apache Kafka 4.1.1 with
@@ -39,7 +40,7 @@ type tick struct {
 	advanced bool
 	step     int64 // largest step of one partition; -1 unknown
 	total    int64 // sum of the known steps of all partitions
-	part     tp
+	part     membership.TopicPartition
 	whole    bool // one call for several partitions
 	thin     bool // commits before it were left out: the interval to it means nothing
 }
@@ -81,7 +82,7 @@ func firstAfter(list []commit, pos int) int {
 
 // countOf is how many commits there are on some partitions, each since a record,
 // before a record.
-func (t *track) countOf(held map[tp]int, before int) int {
+func (t *track) countOf(held map[membership.TopicPartition]int, before int) int {
 	n := 0
 	for k, from := range held {
 		list := t.commits[k]
@@ -91,10 +92,10 @@ func (t *track) countOf(held map[tp]int, before int) int {
 }
 
 // commitsOf are the commits on some partitions, each since a record, before a record.
-func (t *track) commitsOf(held map[tp]int, before int) []tick {
+func (t *track) commitsOf(held map[membership.TopicPartition]int, before int) []tick {
 	type one struct {
 		commit
-		part tp
+		part membership.TopicPartition
 		step int64
 	}
 	var all []one
@@ -169,7 +170,7 @@ func pace(ticks []tick) cadence {
 // polls reports whether a member polls between its commits: it waits for records, or
 // it commits records of several partitions in turn, whose client hands out a batch
 // partition by partition (librdkafka mixes them).
-func (c *cadence) polls(m *member) bool {
+func (c *cadence) polls(m *membership.Member) bool {
 	switch familyOf(m) {
 	case inspect.Java, inspect.StreamsLib, inspect.KafkaPython, inspect.AIOKafka, inspect.FranzGo:
 		return c.keepsUp || c.alternates
@@ -254,10 +255,10 @@ func (c *cadence) regular(last []time.Duration) {
 // commits several partitions at once speaks for a whole poll, and so does the way
 // back to a partition that was left. librdkafka hands out records in the order in
 // which they came, so that a batch of its may go to and fro.
-func polledSince(ticks []tick, since time.Time, m *member) bool {
-	toAndFro := rank(m.guess.Confidence) > 0 && m.guess.Family.PollInterval() && m.guess.Family != inspect.Librdkafka
-	left := map[tp]bool{}
-	var at tp
+func polledSince(ticks []tick, since time.Time, m *membership.Member) bool {
+	toAndFro := rank(m.Client.Confidence) > 0 && m.Client.Family.PollInterval() && m.Client.Family != inspect.Librdkafka
+	left := map[membership.TopicPartition]bool{}
+	var at membership.TopicPartition
 	for i, k := range ticks {
 		if k.at.Before(since) {
 			continue
@@ -265,7 +266,7 @@ func polledSince(ticks []tick, since time.Time, m *member) bool {
 		if k.whole && k.advanced || toAndFro && left[k.part] {
 			return true
 		}
-		if i > 0 && at != k.part && at != (tp{}) {
+		if i > 0 && at != k.part && at != (membership.TopicPartition{}) {
 			left[at] = true
 		}
 		at = k.part
@@ -315,7 +316,7 @@ type evidence struct {
 	aliveAt   time.Time // latest moment at which records show that it took part; zero unknown
 	tailed    bool      // the log goes on long enough to have shown a return
 	stuck     []string
-	idle      []tp
+	idle      []membership.TopicPartition
 	pollGap   time.Duration
 	tenure    time.Duration
 	session   *time.Duration
@@ -328,20 +329,20 @@ type evidence struct {
 func (t *track) weigh(d *departure) *evidence {
 	e := &evidence{}
 	t.timeouts(d, e)
-	end := d.pos
-	if d.m.server && d.m.leftPos > 0 && !d.m.staticLeft.IsZero() {
-		end = d.m.leftPos
+	end := d.Pos
+	if d.Member.ServerSide && d.Member.StaticLeftPos > 0 && !d.Member.StaticLeft.IsZero() {
+		end = d.Member.StaticLeftPos
 	}
-	ticks := t.commitsOf(d.held, end)
+	ticks := t.commitsOf(d.Held, end)
 	e.cad, e.n = pace(ticks), len(ticks)
 	if e.n >= mostTicks {
-		e.n = max(e.n, t.countOf(d.held, end))
+		e.n = max(e.n, t.countOf(d.Held, end))
 	}
-	for k := range d.held {
+	for k := range d.Held {
 		e.idle = append(e.idle, k)
 	}
-	slices.SortFunc(e.idle, compareTP)
-	e.compacted = len(ticks) > 0 && !t.complete(ticks[len(ticks)-1].pos)
+	slices.SortFunc(e.idle, membership.Compare)
+	e.compacted = len(ticks) > 0 && !membership.Complete(t.in.Logs, t.Records[ticks[len(ticks)-1].pos])
 	if len(ticks) > 0 {
 		e.lastAt = ticks[len(ticks)-1].at
 		e.advanceAt = e.lastAt
@@ -360,13 +361,13 @@ func (t *track) weigh(d *departure) *evidence {
 			e.gapLo = max(0, e.gapLo-common)
 		}
 	}
-	e.polled = e.rebalance != nil && polledSince(ticks, e.hi.Add(-*e.rebalance), d.m)
+	e.polled = e.rebalance != nil && polledSince(ticks, e.hi.Add(-*e.rebalance), d.Member)
 	t.backlog(d, e)
 	e.moved = t.coordinatorMoved(ticks, d) || t.liveMoved(d)
 	e.aliveAt = t.tookPart(d)
-	e.tailed = t.end.Sub(d.step.endAt) >= max(orZero(e.rebalance), orZero(e.session))
-	if !d.m.since.IsZero() {
-		e.tenure = max(0, e.hi.Sub(d.m.since))
+	e.tailed = t.end.Sub(d.step.EndAt) >= max(orZero(e.rebalance), orZero(e.session))
+	if !d.Member.Since.IsZero() {
+		e.tenure = max(0, e.hi.Sub(d.Member.Since))
 	}
 	return e
 }
@@ -376,11 +377,11 @@ func (t *track) weigh(d *departure) *evidence {
 // stood still, and the member's own silence may have begun at any time of that.
 func (t *track) commonSilence(d *departure, e *evidence) time.Duration {
 	least, known := time.Duration(0), false
-	for id, held := range d.step.surviving {
-		if m := d.step.after[id]; m == nil {
+	for id, held := range d.step.Surviving {
+		if m := d.step.After[id]; m == nil {
 			continue
 		}
-		ticks := t.commitsOf(held, d.step.first)
+		ticks := t.commitsOf(held, d.step.First)
 		n := 0
 		for n < len(ticks) && !ticks[n].at.After(e.lastAt) {
 			n++
@@ -411,27 +412,27 @@ func orZero(d *time.Duration) time.Duration {
 // group: the end of the last join phase that it was part of (every classic
 // rebalance asks a JoinGroup of every member), or its last own record under KIP-848.
 func (t *track) tookPart(d *departure) time.Time {
-	if d.step.server {
-		if d.m.stateAt.After(d.m.since) {
-			return d.m.stateAt
+	if d.step.ServerSide {
+		if d.Member.StateAt.After(d.Member.Since) {
+			return d.Member.StateAt
 		}
-		return d.m.since
+		return d.Member.Since
 	}
 	var at time.Time
 	for _, s := range t.steps {
 		if s == d.step {
 			break
 		}
-		if s.after[d.m.id] == nil || s.server {
+		if s.After[d.Member.ID] == nil || s.ServerSide {
 			continue
 		}
 		for _, r := range s.replaced {
-			if r.new.id == d.m.id {
-				at = s.at
+			if r.New.ID == d.Member.ID {
+				at = s.At
 			}
 		}
-		if len(s.replaced) == 0 && !s.stateTime.IsZero() && s.stateTime.Before(s.endAt) {
-			at = s.stateTime
+		if len(s.replaced) == 0 && !s.StateTime.IsZero() && s.StateTime.Before(s.EndAt) {
+			at = s.StateTime
 		}
 	}
 	return at
@@ -445,21 +446,21 @@ func (e *evidence) tooSoon(timeout time.Duration) bool {
 
 // timeouts notes the member's session and rebalance timeouts and its heartbeat.
 func (t *track) timeouts(d *departure, e *evidence) {
-	if d.m.session != nil {
-		s := d.m.session.Duration()
+	if d.Member.Session != nil {
+		s := d.Member.Session.Duration()
 		e.session = &s
-	} else if d.m.server {
+	} else if d.Member.ServerSide {
 		s := defaultServerSession
 		e.session, e.assumed = &s, true
 	}
-	if d.m.rebalance != nil {
-		r := d.m.rebalance.Duration()
+	if d.Member.Rebalance != nil {
+		r := d.Member.Rebalance.Duration()
 		e.rebalance = &r
 	}
 	switch {
-	case d.m.server && t.limits.Heartbeat != nil:
+	case d.Member.ServerSide && t.limits.Heartbeat != nil:
 		e.heartbeat = t.limits.Heartbeat.Duration()
-	case d.m.server:
+	case d.Member.ServerSide:
 		e.heartbeat = defaultServerHeartbeat
 	case e.session != nil:
 		e.heartbeat = min(defaultHeartbeat, *e.session/inspect.HeartbeatsPerSession)
@@ -481,16 +482,16 @@ const (
 func (t *track) when(d *departure, e *evidence) {
 	s := d.step
 	switch {
-	case s.polled:
-		e.lo, e.hi, e.bounded, e.how = s.lastRest, s.at, true, "seen live, between two polls"
-	case s.server && !d.m.staticLeft.IsZero():
-		e.lo, e.hi, e.exact, e.how = d.m.staticLeft, d.m.staticLeft, true, "record of its static leave"
-	case s.server:
-		at := t.recs[d.pos].Time.Time
+	case s.Polled:
+		e.lo, e.hi, e.bounded, e.how = s.LastRest, s.At, true, "seen live, between two polls"
+	case s.ServerSide && !d.Member.StaticLeft.IsZero():
+		e.lo, e.hi, e.exact, e.how = d.Member.StaticLeft, d.Member.StaticLeft, true, "record of its static leave"
+	case s.ServerSide:
+		at := t.Records[d.Pos].Time.Time
 		e.lo, e.hi, e.exact, e.how = at, at, true, "tombstone of the member"
-	case s.empty:
-		e.lo, e.hi, e.exact, e.how = s.at, s.at, true, "record of the empty group"
-		if s.skipped > 0 {
+	case s.Empty:
+		e.lo, e.hi, e.exact, e.how = s.At, s.At, true, "record of the empty group"
+		if s.Skipped > 0 {
 			e.exact, e.lo = false, e.lastAt
 		}
 	default:
@@ -510,11 +511,11 @@ func (t *track) when(d *departure, e *evidence) {
 // to poll again and rejoin.
 func (t *track) boundClassic(d *departure, e *evidence) {
 	s := d.step
-	e.hi = s.stateTime
-	if e.hi.IsZero() || e.hi.After(s.at) {
-		e.hi = s.at
+	e.hi = s.StateTime
+	if e.hi.IsZero() || e.hi.After(s.At) {
+		e.hi = s.At
 	}
-	if s.skipped > 0 {
+	if s.Skipped > 0 {
 		e.lo, e.how = e.lastAt, "some time before the record: generations are missing"
 		return
 	}
@@ -528,16 +529,16 @@ func (t *track) boundClassic(d *departure, e *evidence) {
 // as far as its commits show or else assumed, and surely.
 func (t *track) pollGap(s *step) (most, sure time.Duration, how string) {
 	how = "the survivors' commits show their polls"
-	for _, m := range byID(s.after) {
-		if s.before[m.id] == nil {
+	for _, m := range membership.ByID(s.After) {
+		if s.Before[m.ID] == nil {
 			continue
 		}
-		held := s.surviving[m.id]
-		ticks := t.commitsOf(held, s.first)
+		held := s.Surviving[m.ID]
+		ticks := t.commitsOf(held, s.First)
 		c := pace(ticks)
 		gap := c.longest
 		if len(ticks) > 0 {
-			gap = max(gap, s.stateTime.Sub(ticks[len(ticks)-1].at))
+			gap = max(gap, s.StateTime.Sub(ticks[len(ticks)-1].at))
 		}
 		switch {
 		case len(ticks) < leastCommits:
@@ -552,7 +553,7 @@ func (t *track) pollGap(s *step) (most, sure time.Duration, how string) {
 			// An offset that moves from one timer commit to the next was polled for.
 			most, sure = max(most, assumedPoll), max(sure, 2*gap)
 			how = "assumed: the survivors poll within 1 s"
-		case c.perRecord && !c.polls(m) && !t.catchesUp(held, m.id, s, c):
+		case c.perRecord && !c.polls(m) && !t.catchesUp(held, m.ID, s, c):
 			most, sure = max(most, gap), max(sure, t.limitOf(m))
 			how = "assumed: the survivors poll for every commit"
 		default:
@@ -566,35 +567,35 @@ func (t *track) pollGap(s *step) (most, sure time.Duration, how string) {
 const assumedPoll = time.Second
 
 // limitOf is the longest that a member may take to rejoin: its rebalance timeout.
-func (t *track) limitOf(m *member) time.Duration {
-	if m.rebalance == nil {
+func (t *track) limitOf(m *membership.Member) time.Duration {
+	if m.Rebalance == nil {
 		return 24 * time.Hour
 	}
-	return m.rebalance.Duration()
+	return m.Rebalance.Duration()
 }
 
 // timersPoll reports a client whose auto-commit timer is looked at in poll, so
 // that the timer's jitter bounds the time between polls (the classic Java consumer).
-func timersPoll(m *member, c cadence) bool {
-	return familyOf(m) == inspect.Java && !m.server && !c.repeats
+func timersPoll(m *membership.Member, c cadence) bool {
+	return familyOf(m) == inspect.Java && !m.ServerSide && !c.repeats
 }
 
 // catchesUp reports whether a survivor, when records waited for it after the
 // rebalance, worked them at twice its former pace or more: then it had been
 // waiting in poll between its commits before.
-func (t *track) catchesUp(held map[tp]int, id string, s *step, c cadence) bool {
-	mine := map[tp]int{}
-	for _, m := range s.after {
-		if m.id != id {
+func (t *track) catchesUp(held map[membership.TopicPartition]int, id string, s *step, c cadence) bool {
+	mine := map[membership.TopicPartition]int{}
+	for _, m := range s.After {
+		if m.ID != id {
 			continue
 		}
-		for _, k := range m.assigned {
-			mine[k] = s.pos
+		for _, k := range m.Assigned {
+			mine[k] = s.Pos
 		}
 	}
-	next := len(t.recs)
+	next := len(t.Records)
 	if s.index+1 < len(t.steps) {
-		next = t.steps[s.index+1].first
+		next = t.steps[s.index+1].First
 	}
 	iv := slices.Sorted(slices.Values(intervals(t.commitsOf(mine, next))))
 	return len(iv) >= recent && iv[len(iv)/10]*2 <= c.median
@@ -613,7 +614,7 @@ func (t *track) backlog(d *departure, e *evidence) {
 	gained, meanwhile, seen := 0.0, 0.0, false
 	for _, k := range e.idle {
 		list := t.commits[k]
-		next := firstAfter(list, d.pos-1)
+		next := firstAfter(list, d.Pos-1)
 		if next == 0 || next == len(list) {
 			seen = seen || next < len(list)
 			continue
@@ -689,10 +690,10 @@ func (t *track) workRateOf(d *departure, e *evidence) float64 {
 
 // ownCommits are the departed member's own commits on one partition, the last
 // mostTicks of them.
-func (t *track) ownCommits(d *departure, k tp) []commit {
+func (t *track) ownCommits(d *departure, k membership.TopicPartition) []commit {
 	list := t.commits[k]
-	hi := firstAfter(list, d.pos-1)
-	lo := max(firstAfter(list, d.held[k]), hi-mostTicks)
+	hi := firstAfter(list, d.Pos-1)
+	lo := max(firstAfter(list, d.Held[k]), hi-mostTicks)
 	return list[min(lo, hi):hi]
 }
 
@@ -712,7 +713,7 @@ func (t *track) findStuck(d *departure, e *evidence) {
 
 // hasWork reports whether a partition whose offset stands still has records: its
 // lag says so, or else its neighbours went on, or its next owner did.
-func (t *track) hasWork(k tp, e *evidence) bool {
+func (t *track) hasWork(k membership.TopicPartition, e *evidence) bool {
 	if o := t.liveOffset(k); o != nil && o.Lag != nil {
 		return *o.Lag > 0
 	}
@@ -736,17 +737,17 @@ func (t *track) coordinatorMoved(ticks []tick, d *departure) bool {
 	if n := len(ticks); n > 0 {
 		from = ticks[max(0, n-2)].pos
 	} else {
-		from = max(0, d.pos-1)
+		from = max(0, d.Pos-1)
 	}
-	return t.leaderChanged(from, d.pos)
+	return t.leaderChanged(from, d.Pos)
 }
 
 // leaderChanged reports whether the leader epoch of the offsets partition changed from
 // one record to another, both included.
 func (t *track) leaderChanged(from, to int) bool {
 	epoch := int32(-1)
-	for i := from; i <= to && i < len(t.recs); i++ {
-		le := t.recs[i].LeaderEpoch
+	for i := from; i <= to && i < len(t.Records); i++ {
+		le := t.Records[i].LeaderEpoch
 		if le < 0 {
 			continue
 		}

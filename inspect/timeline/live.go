@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/membership"
 )
 
 // nearPoll is the longest pause between two polls that still bounds a departure
@@ -20,17 +21,17 @@ func (t *track) liveDeparture(d *departure, e *evidence) {
 		if o.Error != "" {
 			continue
 		}
-		if slices.ContainsFunc(o.Members, func(m inspect.ObservedMember) bool { return m.MemberID == d.m.id }) {
-			if o.From.Time.Before(d.step.endAt) || o.From.Time.Equal(d.step.endAt) {
+		if slices.ContainsFunc(o.Members, func(m inspect.ObservedMember) bool { return m.MemberID == d.Member.ID }) {
+			if o.From.Time.Before(d.step.EndAt) || o.From.Time.Equal(d.step.EndAt) {
 				with = o.To.Time
 			}
 			continue
 		}
-		if !with.IsZero() && without.IsZero() && !o.From.Before(with) && !inactive(o.State) {
+		if !with.IsZero() && without.IsZero() && !o.From.Before(with) && !membership.Inactive(o.State) {
 			without = o.From.Time
 		}
 	}
-	if with.IsZero() || without.IsZero() || without.Sub(with) > nearPoll || with.After(d.step.endAt) {
+	if with.IsZero() || without.IsZero() || without.Sub(with) > nearPoll || with.After(d.step.EndAt) {
 		return
 	}
 	if e.exact && e.hi.Sub(e.lo) < without.Sub(with) {
@@ -40,23 +41,20 @@ func (t *track) liveDeparture(d *departure, e *evidence) {
 	e.how = "seen live, between two polls"
 }
 
-// inactive are states whose answer lists no members although the group has some.
-func inactive(state string) bool { return state == "Dead" || state == "" }
-
 // liveMoved reports whether the coordinator was seen to move, or not to answer for a
 // while, within the member's timeouts before it was out. Its sessions then began
 // anew, and clients that lose their coordinator may join again under a new id. Polls
 // that fail are no proof where records are: a busy machine fails them as well.
 func (t *track) liveMoved(d *departure) bool {
 	within := slack + time.Minute
-	for _, limit := range []*inspect.Millis{d.m.session, d.m.rebalance} {
+	for _, limit := range []*inspect.Millis{d.Member.Session, d.Member.Rebalance} {
 		within = max(within, slack+inspect.Or(limit, 0))
 	}
 	coordinator := int32(-1)
 	var lost time.Time
 	for i := range t.in.Observations {
 		o := &t.in.Observations[i]
-		if o.From.After(d.step.endAt) {
+		if o.From.After(d.step.EndAt) {
 			break
 		}
 		if o.Error != "" {
@@ -66,8 +64,8 @@ func (t *track) liveMoved(d *departure) bool {
 			continue
 		}
 		moved := coordinator >= 0 && o.Coordinator >= 0 && o.Coordinator != coordinator
-		away := !lost.IsZero() && o.From.Sub(lost) >= lostFor && !t.sameLeader(lost, d.pos)
-		if (moved || away) && d.step.endAt.Sub(o.From.Time) <= within {
+		away := !lost.IsZero() && o.From.Sub(lost) >= lostFor && !t.sameLeader(lost, d.Pos)
+		if (moved || away) && d.step.EndAt.Sub(o.From.Time) <= within {
 			return true
 		}
 		coordinator, lost = o.Coordinator, time.Time{}
@@ -79,11 +77,11 @@ func (t *track) liveMoved(d *departure) bool {
 // leader from a moment on up to a record: a coordinator that comes up again, be it
 // the same broker, writes under a higher leader epoch.
 func (t *track) sameLeader(since time.Time, pos int) bool {
-	if pos >= len(t.recs) || t.recs[pos].LeaderEpoch < 0 {
+	if pos >= len(t.Records) || t.Records[pos].LeaderEpoch < 0 {
 		return false
 	}
 	for i := pos - 1; i >= 0; i-- {
-		if r := t.recs[i]; r.LeaderEpoch >= 0 && r.Time.Before(since) {
+		if r := t.Records[i]; r.LeaderEpoch >= 0 && r.Time.Before(since) {
 			return !t.leaderChanged(i, pos)
 		}
 	}
@@ -96,7 +94,7 @@ const lostFor = 2 * time.Second
 // liveSwap: three members were seen where one was restarted: the new process
 // joined while the old one still counted.
 func (t *track) liveSwap(d *departure, v *verdict) bool {
-	if d.swap == nil || d.step.server {
+	if d.Swap == nil || d.step.ServerSide {
 		return false
 	}
 	for i := range t.in.Observations {
@@ -104,7 +102,7 @@ func (t *track) liveSwap(d *departure, v *verdict) bool {
 		has := func(id string) bool {
 			return slices.ContainsFunc(o.Members, func(m inspect.ObservedMember) bool { return m.MemberID == id })
 		}
-		if o.Error == "" && has(d.m.id) && has(d.swap.id) {
+		if o.Error == "" && has(d.Member.ID) && has(d.Swap.ID) {
 			v.cause, v.conf = inspect.RestartedWithinSession, inspect.High
 			if d.ret != nil && d.ret.ambiguous {
 				v.conf = inspect.Medium
@@ -123,16 +121,16 @@ func (t *track) seenApart(d *departure) bool {
 	with := false
 	for i := range t.in.Observations {
 		o := &t.in.Observations[i]
-		if o.Error != "" || inactive(o.State) {
+		if o.Error != "" || membership.Inactive(o.State) {
 			continue
 		}
-		if o.From.After(d.step.endAt) {
+		if o.From.After(d.step.EndAt) {
 			break
 		}
 		old, next := false, false
 		for _, m := range o.Members {
-			old = old || m.MemberID == d.m.id
-			next = next || m.MemberID == d.swap.id
+			old = old || m.MemberID == d.Member.ID
+			next = next || m.MemberID == d.Swap.ID
 		}
 		if with && !old && !next {
 			return true
@@ -147,7 +145,7 @@ func (t *track) seenApart(d *departure) bool {
 func (t *track) preparing(s *step) (from, to time.Time) {
 	for i := range t.in.Observations {
 		o := &t.in.Observations[i]
-		if o.Error != "" || o.From.After(s.endAt) || s.polled && o.From.Equal(s.endAt) {
+		if o.Error != "" || o.From.After(s.EndAt) || s.Polled && o.From.Equal(s.EndAt) {
 			continue // a polled step ends with the poll that saw it over
 		}
 		switch o.State {
@@ -160,7 +158,7 @@ func (t *track) preparing(s *step) (from, to time.Time) {
 			from, to = time.Time{}, time.Time{}
 		}
 	}
-	if !to.IsZero() && s.at.Sub(to) > nearPoll {
+	if !to.IsZero() && s.At.Sub(to) > nearPoll {
 		return time.Time{}, time.Time{}
 	}
 	return from, to
@@ -169,11 +167,11 @@ func (t *track) preparing(s *step) (from, to time.Time) {
 // liveStart adds when the rebalance began, and who held its join phase until the
 // rebalance timeout.
 func (t *track) liveStart(s *step) {
-	if s.server || len(t.in.Observations) == 0 {
+	if s.ServerSide || len(t.in.Observations) == 0 {
 		return
 	}
 	from, _ := t.preparing(s)
-	if from.IsZero() || from.After(s.at) {
+	if from.IsZero() || from.After(s.At) {
 		return
 	}
 	s.out.StartedAt = inspect.At(from)
@@ -188,7 +186,7 @@ func (t *track) joinPhase(s *step) (least, most time.Duration, end time.Time, ok
 		o := &t.in.Observations[i]
 		switch {
 		case o.Error != "":
-		case o.State == "PreparingRebalance" && first.IsZero() && o.From.After(s.endAt):
+		case o.State == "PreparingRebalance" && first.IsZero() && o.From.After(s.EndAt):
 			return least, most, end, ok // the next one
 		case o.State == "PreparingRebalance":
 			if first.IsZero() {
@@ -198,7 +196,7 @@ func (t *track) joinPhase(s *step) (least, most time.Duration, end time.Time, ok
 		default:
 			if !first.IsZero() {
 				least, most, end = last.Sub(first), o.From.Sub(before), o.From.Time
-				ok = !before.IsZero() && end.Sub(s.stateTime).Abs() <= nearPoll
+				ok = !before.IsZero() && end.Sub(s.StateTime).Abs() <= nearPoll
 			}
 			before, first = o.To.Time, time.Time{}
 		}
@@ -230,7 +228,7 @@ func (t *track) liveHeld(s *step) {
 		if d.v.basis == inspect.Stated || d.v.cause == inspect.CoordinatorMoved || d.ev.live && d.ev.hi.Before(end.Add(-slack)) {
 			continue // it had gone before the join phase ended
 		}
-		text := "seen live: the join phase lasted " + between(least, most) + ", until the rebalance timeout of " + dur(limit) + "; " + d.m.lane() + " had not rejoined"
+		text := "seen live: the join phase lasted " + between(least, most) + ", until the rebalance timeout of " + dur(limit) + "; " + d.Member.Name() + " had not rejoined"
 		if d.leavesItself() {
 			d.v.add(inspect.RejoinTimedOut, "")
 			d.v.conf = lower(d.v.conf, inspect.Medium)
@@ -250,7 +248,7 @@ func (t *track) liveHeld(s *step) {
 // still as a whole.
 func (d *departure) leavesItself() bool {
 	e := d.ev
-	if family := familyOf(d.m); !family.PollInterval() && family != inspect.AIOKafka {
+	if family := familyOf(d.Member); !family.PollInterval() && family != inspect.AIOKafka {
 		return false
 	}
 	return e.session == nil || e.rebalance == nil || *e.session < *e.rebalance
@@ -259,7 +257,7 @@ func (d *departure) leavesItself() bool {
 // heldVerdict is the verdict on a member that a join phase waited for until the
 // rebalance timeout; sharp says that the polls leave no doubt of that.
 func (d *departure) heldVerdict(limit time.Duration, sharp bool) verdict {
-	e, family := d.ev, familyOf(d.m)
+	e, family := d.ev, familyOf(d.Member)
 	v := verdict{cause: inspect.RejoinTimedOut, conf: inspect.High, basis: inspect.Inferred, returned: d.v.returned, why: d.v.why}
 	for _, r := range d.v.rivals {
 		if r.Cause != inspect.RejoinTimedOut && r.WhyNot != "" {
@@ -288,9 +286,9 @@ func (t *track) liveStopped(s *step, r *inspect.Rebalance) bool {
 		return false
 	}
 	from, _ := t.preparing(s)
-	if from.IsZero() || !from.Before(s.endAt) {
+	if from.IsZero() || !from.Before(s.EndAt) {
 		return false
 	}
-	r.Stopped, r.StoppedBasis = inspect.Ms(s.endAt.Sub(from)), "observed"
+	r.Stopped, r.StoppedBasis = inspect.Ms(s.EndAt.Sub(from)), "observed"
 	return true
 }

@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/membership"
 )
 
 // timeline assembles the result.
 func (t *track) timeline() inspect.Timeline {
-	tl := inspect.Timeline{Group: t.in.Group, Type: t.kind, CompleteSince: t.completeSince(), Rebalances: []inspect.Rebalance{}}
+	tl := inspect.Timeline{Group: t.in.Group, Type: t.Type, CompleteSince: t.completeSince(), Rebalances: []inspect.Rebalance{}}
 	if tl.Type == inspect.UnknownType && t.in.Snapshot != nil {
 		tl.Type = t.in.Snapshot.Type
 	}
@@ -26,11 +27,11 @@ func (t *track) timeline() inspect.Timeline {
 // to hold everything.
 func (t *track) completeSince() inspect.Time {
 	var since inspect.Time
-	if len(t.recs) == 0 {
+	if len(t.Records) == 0 {
 		return since
 	}
 	for _, l := range t.in.Logs {
-		if l.Partition == t.recs[len(t.recs)-1].Partition {
+		if l.Partition == t.Records[len(t.Records)-1].Partition {
 			since = l.CompleteSince
 		}
 	}
@@ -40,21 +41,21 @@ func (t *track) completeSince() inspect.Time {
 // rebalance fills in what the judgement left open.
 func (t *track) rebalance(s *step) inspect.Rebalance {
 	r := s.out
-	r.ID, r.Time, r.Generation, r.PreviousGeneration = s.id, inspect.At(s.at), s.gen, s.prevGen
-	if len(s.gens) > 1 {
-		r.Generations = s.gens
+	r.ID, r.Time, r.Generation, r.PreviousGeneration = s.ID, inspect.At(s.At), s.Generation, s.PreviousGeneration
+	if len(s.Generations) > 1 {
+		r.Generations = s.Generations
 	}
-	r.Skipped = s.skipped
-	if s.polled && !s.server {
+	r.Skipped = s.Skipped
+	if s.Polled && !s.ServerSide {
 		r.GenerationBasis = "lower_bound"
 	}
-	r.Moved, r.Assigned = s.moved, s.total
-	if !s.server && len(s.replaced) == 0 && !s.deleted && !s.stateTime.IsZero() && !s.empty {
-		r.SyncTime = inspect.Ms(max(0, s.at.Sub(s.stateTime)))
+	r.Moved, r.Assigned = s.Moved, s.Assigned
+	if !s.ServerSide && len(s.replaced) == 0 && !s.Deleted && !s.StateTime.IsZero() && !s.Empty {
+		r.SyncTime = inspect.Ms(max(0, s.At.Sub(s.StateTime)))
 	}
-	if s.server && !s.converged.IsZero() {
-		r.Converged = inspect.Ms(max(0, s.converged.Sub(s.at)))
-		r.ConvergedLast = s.lastConverged
+	if s.ServerSide && !s.Converged.IsZero() {
+		r.Converged = inspect.Ms(max(0, s.Converged.Sub(s.At)))
+		r.ConvergedLast = s.ConvergedLast
 	}
 	t.stopped(s, &r)
 	r.Members = t.change(s)
@@ -73,18 +74,18 @@ func (t *track) rebalance(s *step) inspect.Rebalance {
 
 // change lists who came and went.
 func (t *track) change(s *step) inspect.Change {
-	ch := inspect.Change{Before: len(s.before), After: len(s.after),
+	ch := inspect.Change{Before: len(s.Before), After: len(s.After),
 		Joined: []inspect.Join{}, Left: []inspect.Departure{}, Replaced: []inspect.Replacement{}}
-	for _, m := range s.joined {
+	for _, m := range s.Joined {
 		ch.Joined = append(ch.Joined, t.join(s, m))
 	}
 	for _, d := range s.left {
 		ch.Left = append(ch.Left, t.left(d))
 	}
 	for _, sw := range s.replaced {
-		r := inspect.Replacement{ClientID: sw.new.clientID, Host: sw.old.host, OldMemberID: sw.old.id, NewMemberID: sw.new.id, InstanceID: sw.new.instance}
-		if sw.new.host != sw.old.host {
-			r.NewHost = sw.new.host
+		r := inspect.Replacement{ClientID: sw.New.ClientID, Host: sw.Old.Host, OldMemberID: sw.Old.ID, NewMemberID: sw.New.ID, InstanceID: sw.New.InstanceID}
+		if sw.New.Host != sw.Old.Host {
+			r.NewHost = sw.New.Host
 		}
 		ch.Replaced = append(ch.Replaced, r)
 	}
@@ -92,31 +93,31 @@ func (t *track) change(s *step) inspect.Change {
 }
 
 // join says who came, and since when it had been away.
-func (t *track) join(s *step, m *member) inspect.Join {
-	j := inspect.Join{ClientID: m.clientID, Host: m.host, MemberID: m.id, InstanceID: m.instance}
-	if d := t.returns[arrival{s, m.id}]; d != nil {
-		j.Back = d.step.id
+func (t *track) join(s *step, m *membership.Member) inspect.Join {
+	j := inspect.Join{ClientID: m.ClientID, Host: m.Host, MemberID: m.ID, InstanceID: m.InstanceID}
+	if d := t.returns[arrival{s, m.ID}]; d != nil {
+		j.Back = d.step.ID
 		from := d.ev.lastAt
 		if from.IsZero() {
 			from = d.ev.hi
 		}
-		j.BackAfter = inspect.Ms(max(0, s.at.Sub(from)))
+		j.BackAfter = inspect.Ms(max(0, s.At.Sub(from)))
 	}
 	return j
 }
 
 // left is one departure in full.
 func (t *track) left(d *departure) inspect.Departure {
-	e, m := d.ev, d.m
-	out := inspect.Departure{ClientID: m.clientID, Host: m.host, MemberID: m.id, InstanceID: m.instance, Client: m.guess,
-		LeftBetween: [2]inspect.Time{inspect.At(e.lo), inspect.At(e.hi)}, Commits: e.n, Session: m.session, Rebalance: m.rebalance,
+	e, m := d.ev, d.Member
+	out := inspect.Departure{ClientID: m.ClientID, Host: m.Host, MemberID: m.ID, InstanceID: m.InstanceID, Client: m.Client,
+		LeftBetween: [2]inspect.Time{inspect.At(e.lo), inspect.At(e.hi)}, Commits: e.n, Session: m.Session, Rebalance: m.Rebalance,
 		Cause: d.v.cause, Confidence: d.v.conf, Returned: d.v.returned, IdlePartitions: []string{}, Stuck: e.stuck}
 	if e.n > 0 {
 		out.LastCommit, out.LastAdvance = inspect.At(e.lastAt), inspect.At(e.advanceAt)
 		out.Silent = &[2]inspect.Millis{inspect.Millis(e.gapLo), inspect.Millis(e.gapHi)}
 		out.Idle = t.idle(d)
 		for _, k := range e.idle {
-			out.IdlePartitions = append(out.IdlePartitions, k.topic+"-"+itoa(k.part))
+			out.IdlePartitions = append(out.IdlePartitions, k.String())
 		}
 	}
 	out.Rivals, out.InBatch, out.Stall, out.OthersCoped = d.v.rivals, d.v.inBatch, t.stall(d), e.waiting == 1
@@ -124,12 +125,12 @@ func (t *track) left(d *departure) inspect.Departure {
 		out.Step = inspect.Ms(e.cad.stepTime)
 	}
 	if back := d.ret; back != nil {
-		out.BackAs, out.BackIn = back.m.id, back.step.id
+		out.BackAs, out.BackIn = back.m.ID, back.step.ID
 		from := e.lastAt
 		if from.IsZero() {
 			from = e.hi
 		}
-		out.BackAfter = inspect.Ms(max(0, back.step.at.Sub(from)))
+		out.BackAfter = inspect.Ms(max(0, back.step.At.Sub(from)))
 	}
 	return out
 }
@@ -145,7 +146,7 @@ func (t *track) idle(d *departure) *inspect.Millis {
 	case -1:
 		return nil
 	}
-	return inspect.Ms(max(0, d.step.endAt.Sub(from)))
+	return inspect.Ms(max(0, d.step.EndAt.Sub(from)))
 }
 
 // stall is the longest time between two polls that a departure shows: from the
@@ -161,10 +162,10 @@ func (t *track) stall(d *departure) *inspect.Millis {
 	if d.v.cause != inspect.PollIntervalExceeded && d.v.cause != inspect.SessionExpired && d.v.cause != inspect.SyncPhaseExpired {
 		return nil
 	}
-	if t.leaderChanged(d.pos, d.ret.step.pos) {
+	if t.leaderChanged(d.Pos, d.ret.step.Pos) {
 		return nil // it may have been ready long before there was a coordinator to join
 	}
-	stall := d.ret.step.at.Sub(e.advanceAt)
+	stall := d.ret.step.At.Sub(e.advanceAt)
 	if e.cad.timer {
 		stall += e.cad.median
 	}
@@ -177,11 +178,11 @@ func (t *track) stall(d *departure) *inspect.Millis {
 // stopped estimates how long the whole group stood still. Only an eager group
 // does: nobody keeps a partition while it rebalances.
 func (t *track) stopped(s *step, r *inspect.Rebalance) {
-	if s.deleted || s.base || len(s.replaced) > 0 && len(s.left) == 0 {
+	if s.Deleted || s.Base || len(s.replaced) > 0 && len(s.left) == 0 {
 		return
 	}
-	if s.server || !s.eager {
-		if s.protoTo != "" || s.server {
+	if s.ServerSide || !s.Eager {
+		if s.ProtocolTo != "" || s.ServerSide {
 			r.Stopped, r.StoppedBasis = inspect.Ms(0), "estimated"
 		}
 		return
@@ -191,20 +192,20 @@ func (t *track) stopped(s *step, r *inspect.Rebalance) {
 	}
 	var latest, first time.Time
 	for _, list := range t.commits {
-		i := firstAfter(list, s.pos)
+		i := firstAfter(list, s.Pos)
 		if i == len(list) {
 			continue
 		}
 		if first.IsZero() || list[i].at.Before(first) {
 			first = list[i].at
 		}
-		if i > 0 && list[i-1].at.After(latest) && list[i-1].pos < s.first {
+		if i > 0 && list[i-1].at.After(latest) && list[i-1].pos < s.First {
 			latest = list[i-1].at
 		}
 	}
-	from := s.stateTime
-	if from.IsZero() || from.After(s.at) {
-		from = s.at
+	from := s.StateTime
+	if from.IsZero() || from.After(s.At) {
+		from = s.At
 	}
 	lo := from
 	for _, d := range s.left {
@@ -212,10 +213,10 @@ func (t *track) stopped(s *step, r *inspect.Rebalance) {
 			lo = d.ev.lo
 		}
 	}
-	if latest.After(lo) && latest.Before(s.at) {
+	if latest.After(lo) && latest.Before(s.At) {
 		lo = latest
 	}
-	stop := s.at.Sub(lo)
+	stop := s.At.Sub(lo)
 	if limit := t.longestRebalance(s); limit > 0 {
 		stop = min(stop, limit)
 	}
@@ -224,10 +225,10 @@ func (t *track) stopped(s *step, r *inspect.Rebalance) {
 
 func (t *track) longestRebalance(s *step) time.Duration {
 	var most time.Duration
-	for _, all := range []map[string]*member{s.before, s.after} {
+	for _, all := range []map[string]*membership.Member{s.Before, s.After} {
 		for _, m := range all {
-			if m.rebalance != nil {
-				most = max(most, m.rebalance.Duration())
+			if m.Rebalance != nil {
+				most = max(most, m.Rebalance.Duration())
 			}
 		}
 	}
@@ -241,16 +242,16 @@ func (t *track) laneNames() map[string]string {
 	hosts, twins := map[string]map[string]bool{}, map[string]bool{}
 	for _, s := range t.steps {
 		count := map[string]int{}
-		for _, m := range s.after {
-			if m.static() {
+		for _, m := range s.After {
+			if m.Static() {
 				continue
 			}
-			if hosts[m.clientID] == nil {
-				hosts[m.clientID] = map[string]bool{}
+			if hosts[m.ClientID] == nil {
+				hosts[m.ClientID] = map[string]bool{}
 			}
-			hosts[m.clientID][m.host] = true
-			count[m.clientID]++
-			count[m.clientID+"\x00"+m.host]++
+			hosts[m.ClientID][m.Host] = true
+			count[m.ClientID]++
+			count[m.ClientID+"\x00"+m.Host]++
 		}
 		for k, n := range count {
 			if n > 1 {
@@ -259,18 +260,18 @@ func (t *track) laneNames() map[string]string {
 		}
 	}
 	out := map[string]string{}
-	for id, m := range t.seen {
+	for id, m := range t.Seen {
 		switch {
-		case m.static():
-			out[id] = *m.instance
-		case m.clientID == "":
+		case m.Static():
+			out[id] = *m.InstanceID
+		case m.ClientID == "":
 			out[id] = id
-		case twins[m.clientID+"\x00"+m.host]:
-			out[id] = m.clientID + "@" + m.host + "/" + id[max(0, len(id)-4):]
-		case twins[m.clientID]:
-			out[id] = m.clientID + "@" + m.host
+		case twins[m.ClientID+"\x00"+m.Host]:
+			out[id] = m.ClientID + "@" + m.Host + "/" + id[max(0, len(id)-4):]
+		case twins[m.ClientID]:
+			out[id] = m.ClientID + "@" + m.Host
 		default:
-			out[id] = m.clientID
+			out[id] = m.ClientID
 		}
 	}
 	return out
@@ -288,22 +289,22 @@ func (t *track) spans() []inspect.Span {
 	}
 	for _, s := range t.steps {
 		for _, sw := range s.replaced {
-			if from, ok := open[sw.old.id]; ok {
-				add(sw.old.id, from, s.at, "member")
-				delete(open, sw.old.id)
+			if from, ok := open[sw.Old.ID]; ok {
+				add(sw.Old.ID, from, s.At, "member")
+				delete(open, sw.Old.ID)
 			}
 		}
 		for _, d := range s.left {
 			t.departureSpans(d, open, add)
 		}
-		for id := range s.after {
+		for id := range s.After {
 			if _, ok := open[id]; !ok {
-				open[id] = s.at
+				open[id] = s.At
 			}
 		}
 	}
 	for id, from := range open {
-		if t.members[id] != nil {
+		if t.Members[id] != nil {
 			add(id, from, t.end, "member")
 		}
 	}
@@ -315,7 +316,7 @@ func (t *track) spans() []inspect.Span {
 
 // departureSpans closes the life of a departed member: with commits, silent, out.
 func (t *track) departureSpans(d *departure, open map[string]time.Time, add func(string, time.Time, time.Time, string)) {
-	id, e := d.m.id, d.ev
+	id, e := d.Member.ID, d.ev
 	from, ok := open[id]
 	if !ok {
 		from = e.lo
@@ -335,7 +336,7 @@ func (t *track) departureSpans(d *departure, open map[string]time.Time, add func
 	add(id, from, silent, "member")
 	add(id, silent, e.hi, "silent")
 	if d.ret != nil {
-		add(id, e.hi, d.ret.step.at, "out")
+		add(id, e.hi, d.ret.step.At, "out")
 	}
 }
 
@@ -348,16 +349,16 @@ func (t *track) pauses() []inspect.Pause {
 	lanes := t.laneNames()
 	var out []inspect.Pause
 	for i, s := range t.steps {
-		until := len(t.recs)
+		until := len(t.Records)
 		if i+1 < len(t.steps) {
-			until = t.steps[i+1].first
+			until = t.steps[i+1].First
 		}
-		for _, m := range byID(s.after) {
-			held := map[tp]int{}
-			for _, k := range m.assigned {
-				held[k] = s.pos
+		for _, m := range membership.ByID(s.After) {
+			held := map[membership.TopicPartition]int{}
+			for _, k := range m.Assigned {
+				held[k] = s.Pos
 			}
-			out = append(out, pausesIn(m, lanes[m.id], t.commitsOf(held, until))...)
+			out = append(out, pausesIn(m, lanes[m.ID], t.commitsOf(held, until))...)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b inspect.Pause) int {
@@ -368,7 +369,7 @@ func (t *track) pauses() []inspect.Pause {
 
 // pausesIn are the pauses among one member's commits: at least five times its
 // median, with records that had waited at the end.
-func pausesIn(m *member, lane string, ticks []tick) []inspect.Pause {
+func pausesIn(m *membership.Member, lane string, ticks []tick) []inspect.Pause {
 	c := pace(ticks)
 	if len(ticks) < leastCommits || c.timer || c.median <= 0 {
 		return nil
@@ -377,7 +378,7 @@ func pausesIn(m *member, lane string, ticks []tick) []inspect.Pause {
 	for i := 1; i < len(ticks); i++ {
 		d := ticks[i].at.Sub(ticks[i-1].at)
 		if !ticks[i].thin && d >= 5*c.median && d >= time.Second && workedOff(ticks[i:], c.rate*d.Seconds()) {
-			out = append(out, inspect.Pause{Lane: lane, MemberID: m.id, ClientID: m.clientID,
+			out = append(out, inspect.Pause{Lane: lane, MemberID: m.ID, ClientID: m.ClientID,
 				From: inspect.At(ticks[i-1].at), To: inspect.At(ticks[i].at), Length: inspect.Millis(d)})
 		}
 	}

@@ -15,7 +15,7 @@ import (
 func (t *track) heldJoin(d *departure, v *verdict) {
 	s, e := d.step, d.ev
 	limit := t.longestRebalance(s)
-	if s.server || s.empty || limit == 0 || e.live || d.leavesItself() || !begunByAnother(d) || e.gapHi < limit-slack || e.tooSoon(limit) {
+	if s.ServerSide || s.Empty || limit == 0 || e.live || d.leavesItself() || !begunByAnother(d) || e.gapHi < limit-slack || e.tooSoon(limit) {
 		return
 	}
 	waited, known := t.waited(s)
@@ -54,18 +54,18 @@ func withoutRival(rivals []inspect.Rival, c inspect.Cause) []inspect.Rival {
 // begunByAnother reports whether somebody else came or went in the same step, which
 // may have begun the rebalance that the member then missed.
 func begunByAnother(d *departure) bool {
-	return len(d.step.left) > 1 || len(d.step.joined) > 0
+	return len(d.step.left) > 1 || len(d.step.Joined) > 0
 }
 
 // waited is for how long at most the survivors of an eager rebalance had waited for
 // the end of its join phase: since the last commit that any of them made.
 func (t *track) waited(s *step) (time.Duration, bool) {
-	if !s.eager || s.stateTime.IsZero() {
+	if !s.Eager || s.StateTime.IsZero() {
 		return 0, false
 	}
 	var last time.Time
-	for _, held := range s.surviving {
-		if ticks := t.commitsOf(held, s.first); len(ticks) >= leastCommits {
+	for _, held := range s.Surviving {
+		if ticks := t.commitsOf(held, s.First); len(ticks) >= leastCommits {
 			if at := ticks[len(ticks)-1].at; at.After(last) {
 				last = at
 			}
@@ -74,5 +74,5 @@ func (t *track) waited(s *step) (time.Duration, bool) {
 	if last.IsZero() {
 		return 0, false
 	}
-	return s.stateTime.Sub(last), true
+	return s.StateTime.Sub(last), true
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/membership"
 )
 
 // secondLook judges what only several rebalances together show, and then names
@@ -27,12 +28,12 @@ func (t *track) tenures() {
 	byLane := map[string][]*departure{}
 	for _, s := range t.steps {
 		for _, d := range s.left {
-			if d.ev.rebalance == nil || d.m.since.IsZero() || d.ret == nil || d.v.basis == inspect.Stated {
+			if d.ev.rebalance == nil || d.Member.Since.IsZero() || d.ret == nil || d.v.basis == inspect.Stated {
 				continue
 			}
 			r := *d.ev.rebalance
 			if d.ev.tenure >= r-r/50 && d.ev.tenure <= r+slack+d.ev.hi.Sub(d.ev.lo) && d.v.cause != inspect.SessionExpired {
-				byLane[d.m.lane()+"\x00"+d.m.host] = append(byLane[d.m.lane()+"\x00"+d.m.host], d)
+				byLane[d.Member.Name()+"\x00"+d.Member.Host] = append(byLane[d.Member.Name()+"\x00"+d.Member.Host], d)
 			}
 		}
 	}
@@ -66,7 +67,7 @@ func (t *track) repeated() {
 	each := func(f func(*departure, key)) {
 		for _, s := range t.steps {
 			for _, d := range s.left {
-				f(d, key{d.m.lane(), d.m.host, d.v.cause})
+				f(d, key{d.Member.Name(), d.Member.Host, d.v.cause})
 			}
 		}
 	}
@@ -132,7 +133,7 @@ func (t *track) rolling() {
 				gone[i] = r
 			}
 		}
-		if n := len(run.steps); n > 0 && s.at.Sub(run.steps[n-1].at) > rollGap {
+		if n := len(run.steps); n > 0 && s.At.Sub(run.steps[n-1].At) > rollGap {
 			flush(false)
 		} else if slices.ContainsFunc(gone, func(l string) bool { return run.lanes[l] }) {
 			flush(true)
@@ -157,14 +158,14 @@ func (t *track) roots() map[string]string {
 	out := map[string]string{}
 	for _, s := range t.steps {
 		for _, d := range s.left {
-			if d.ret == nil || d.ret.m.id == d.m.id {
+			if d.ret == nil || d.ret.m.ID == d.Member.ID {
 				continue
 			}
-			root := d.m.id
+			root := d.Member.ID
 			if r, ok := out[root]; ok {
 				root = r
 			}
-			out[d.ret.m.id] = root
+			out[d.ret.m.ID] = root
 		}
 	}
 	return out
@@ -193,7 +194,7 @@ func (t *track) churns(chain []roll, roots map[string]string) bool {
 		}
 	}
 	last := chain[len(chain)-1].steps
-	around := t.goings(roots, chain[0].steps[0].at.Add(-rollGap), last[len(last)-1].at.Add(rollGap))
+	around := t.goings(roots, chain[0].steps[0].At.Add(-rollGap), last[len(last)-1].At.Add(rollGap))
 	most, least := 0, 0
 	for l := range lanes {
 		n := max(1, around[l])
@@ -210,11 +211,11 @@ func (t *track) churns(chain []roll, roots map[string]string) bool {
 func (t *track) goings(roots map[string]string, from, to time.Time) map[string]int {
 	out := map[string]int{}
 	for _, s := range t.steps {
-		if s.at.Before(from) || s.at.After(to) {
+		if s.At.Before(from) || s.At.After(to) {
 			continue
 		}
 		for _, d := range s.left {
-			id := d.m.id
+			id := d.Member.ID
 			if r, ok := roots[id]; ok {
 				id = r
 			}
@@ -228,8 +229,8 @@ func (t *track) goings(roots map[string]string, from, to time.Time) map[string]i
 // replaced; empty for the step in which they come back, nil where the step is no
 // part of a deploy.
 func (t *track) replacedLanes(s *step) []string {
-	together := len(s.left) > 1 && 2*len(s.left) > len(s.before) // a deploy takes few at a time
-	if s.deleted || s.base || s.upgraded || together {
+	together := len(s.left) > 1 && 2*len(s.left) > len(s.Before) // a deploy takes few at a time
+	if s.Deleted || s.Base || s.Migrated || together {
 		return nil
 	}
 	gone := []string{}
@@ -237,21 +238,21 @@ func (t *track) replacedLanes(s *step) []string {
 		if sw.fenced && sw.conf != inspect.Low || sw.overran {
 			return nil
 		}
-		gone = append(gone, value(sw.new.instance))
+		gone = append(gone, sw.New.Instance())
 	}
 	for _, d := range s.left {
 		ok := d.v.cause == inspect.MemberLeft || d.v.cause == inspect.RestartedWithinSession ||
-			d.v.cause == inspect.UnknownCause || d.v.cause == inspect.SessionExpired && (d.m.static() || d.m.guess.Family == inspect.StreamsLib)
-		lives := d.step.server && d.ret != nil && d.ret.m.id == d.m.id // the process was not replaced
+			d.v.cause == inspect.UnknownCause || d.v.cause == inspect.SessionExpired && (d.Member.Static() || d.Member.Client.Family == inspect.StreamsLib)
+		lives := d.step.ServerSide && d.ret != nil && d.ret.m.ID == d.Member.ID // the process was not replaced
 		if !ok || lives || d.ret == nil && !t.successor(d) || d.v.basis == inspect.Stated && d.v.cause != inspect.MemberLeft {
 			return nil
 		}
-		gone = append(gone, d.m.id)
+		gone = append(gone, d.Member.ID)
 	}
-	if len(gone) == 0 && len(s.joined) == 0 {
+	if len(gone) == 0 && len(s.Joined) == 0 {
 		return nil
 	}
-	for _, m := range s.joined {
+	for _, m := range s.Joined {
 		if len(s.left) == 0 && !t.isBack(s, m) {
 			return nil
 		}
@@ -263,7 +264,7 @@ func (t *track) replacedLanes(s *step) []string {
 // whatever name: a pod that is replaced has a new host, and often a new client id.
 func (t *track) successor(d *departure) bool {
 	for _, s := range t.steps {
-		if !s.at.Before(d.step.at) && s.at.Sub(d.step.at) <= rollGap && len(s.joined) > 0 && len(s.after) >= len(d.step.before) {
+		if !s.At.Before(d.step.At) && s.At.Sub(d.step.At) <= rollGap && len(s.Joined) > 0 && len(s.After) >= len(d.step.Before) {
 			return true
 		}
 	}
@@ -271,13 +272,13 @@ func (t *track) successor(d *departure) bool {
 }
 
 // isBack reports whether a join fills a place that somebody left before.
-func (t *track) isBack(s *step, m *member) bool {
+func (t *track) isBack(s *step, m *membership.Member) bool {
 	for _, o := range t.steps {
 		for _, d := range o.left {
-			if d.ret != nil && d.ret.m.id == m.id {
+			if d.ret != nil && d.ret.m.ID == m.ID {
 				return true
 			}
-			if d.ret == nil && o.at.Before(s.at) && s.at.Sub(o.at) <= rollGap && t.successor(d) {
+			if d.ret == nil && o.At.Before(s.At) && s.At.Sub(o.At) <= rollGap && t.successor(d) {
 				return true
 			}
 		}
@@ -293,7 +294,7 @@ func (t *track) markRolling(run []*step, lanes map[string]bool) {
 	most, clean := 0, true
 	static := true
 	for _, s := range run {
-		most = max(most, len(s.before), len(s.after))
+		most = max(most, len(s.Before), len(s.After))
 		for _, d := range s.left {
 			clean = clean && d.v.cause == inspect.MemberLeft && rank(d.v.conf) > 0
 			static = false

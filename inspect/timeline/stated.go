@@ -44,18 +44,18 @@ func departs(c inspect.Cause) bool {
 func (t *track) about(ev *inspect.LogEvent, d *departure) (inspect.Confidence, bool) {
 	near := ev.Time.IsZero()
 	if !near {
-		lo, hi := d.ev.lo.Add(-logSkew), d.step.endAt.Add(logSkew)
+		lo, hi := d.ev.lo.Add(-logSkew), d.step.EndAt.Add(logSkew)
 		near = !ev.Time.Before(lo) && !ev.Time.After(hi)
 	}
 	switch {
 	case ev.MemberID != "":
-		return inspect.High, ev.MemberID == d.m.id && near
+		return inspect.High, ev.MemberID == d.Member.ID && near
 	case ev.Time.IsZero():
 		return "", false
 	case ev.InstanceID != "":
-		return inspect.High, ev.InstanceID == value(d.m.instance) && near
+		return inspect.High, ev.InstanceID == d.Member.Instance() && near
 	case ev.ClientID != "":
-		if ev.ClientID != d.m.clientID || ev.Host != "" && ev.Host != d.m.host {
+		if ev.ClientID != d.Member.ClientID || ev.Host != "" && ev.Host != d.Member.Host {
 			return "", false
 		}
 		if t.shared(d, d.step) && ev.Host == "" {
@@ -104,8 +104,8 @@ func said(ev *inspect.LogEvent) string {
 // paused: the log of a JVM or of a container says that the whole process stood
 // still for as long as the session during the silence.
 func (d *departure) paused(ev *inspect.LogEvent) {
-	if ev.Length == nil || d.ev.session == nil || ev.Time.IsZero() || ev.ClientID != "" && ev.ClientID != d.m.clientID ||
-		ev.Host != "" && ev.Host != d.m.host {
+	if ev.Length == nil || d.ev.session == nil || ev.Time.IsZero() || ev.ClientID != "" && ev.ClientID != d.Member.ClientID ||
+		ev.Host != "" && ev.Host != d.Member.Host {
 		return
 	}
 	length := ev.Length.Duration()

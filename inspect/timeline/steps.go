@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/membership"
 )
 
 // findReturns looks for the return of everybody who went in a step.
 func (t *track) findReturns(s *step) {
 	for _, d := range s.left {
 		d.ret = t.comeback(d, s.index)
-		if d.step.server {
+		if d.step.ServerSide {
 			t.earlyReturn(d)
 		}
 	}
@@ -20,20 +21,20 @@ func (t *track) findReturns(s *step) {
 
 // comeback is the first later join of the same member, instance, or client.
 func (t *track) comeback(d *departure, at int) *comeback {
-	if d.swap != nil {
-		return &comeback{step: d.step, m: d.swap, by: "client", ambiguous: t.shared(d, d.step)}
+	if d.Swap != nil {
+		return &comeback{step: d.step, m: d.Swap, by: "client", ambiguous: t.shared(d, d.step)}
 	}
 	for _, s := range t.steps[at+1:] {
 		for _, r := range s.replaced {
-			if d.m.static() && value(r.new.instance) == value(d.m.instance) {
-				return &comeback{step: s, m: r.new, by: "instance"}
+			if d.Member.Static() && r.New.Instance() == d.Member.Instance() {
+				return &comeback{step: s, m: r.New, by: "instance"}
 			}
 		}
-		for _, m := range s.joined {
+		for _, m := range s.Joined {
 			switch {
-			case m.id == d.m.id:
+			case m.ID == d.Member.ID:
 				return &comeback{step: s, m: m, by: "member"}
-			case d.m.static() && value(m.instance) == value(d.m.instance):
+			case d.Member.Static() && m.Instance() == d.Member.Instance():
 				return &comeback{step: s, m: m, by: "instance"}
 			}
 		}
@@ -47,15 +48,15 @@ func (t *track) comeback(d *departure, at int) *comeback {
 // byClient matches a return by client id and host, or by a client id that one
 // member alone has, on a new host.
 func (t *track) byClient(d *departure, s *step) *comeback {
-	if d.m.static() || d.m.clientID == "" {
+	if d.Member.Static() || d.Member.ClientID == "" {
 		return nil
 	}
-	for _, m := range s.joined {
-		if m.static() || m.clientID != d.m.clientID || t.returnsByID(m) {
+	for _, m := range s.Joined {
+		if m.Static() || m.ClientID != d.Member.ClientID || t.returnsByID(m) {
 			continue
 		}
 		amb := t.shared(d, s)
-		if m.host == d.m.host {
+		if m.Host == d.Member.Host {
 			return &comeback{step: s, m: m, by: "client", ambiguous: amb}
 		}
 		if !amb {
@@ -66,23 +67,23 @@ func (t *track) byClient(d *departure, s *step) *comeback {
 }
 
 // returnsByID reports a KIP-848 member that is itself a return under its old id.
-func (t *track) returnsByID(m *member) bool {
-	if !m.server {
+func (t *track) returnsByID(m *membership.Member) bool {
+	if !m.ServerSide {
 		return false
 	}
-	list := t.leaves[m.id]
-	return len(list) > 0 && list[0].Before(m.since)
+	list := t.leaves[m.ID]
+	return len(list) > 0 && list[0].Before(m.Since)
 }
 
 // shared reports whether several members went by this client id at the time, so
 // that a return cannot be told to be this one's.
 func (t *track) shared(d *departure, s *step) bool {
-	if d.m.static() {
+	if d.Member.Static() {
 		return false
 	}
 	n := 0
-	for _, m := range d.step.before {
-		if m.clientID == d.m.clientID {
+	for _, m := range d.step.Before {
+		if m.ClientID == d.Member.ClientID {
 			n++
 		}
 	}
@@ -96,13 +97,13 @@ func (t *track) earlyReturn(d *departure) {
 		return
 	}
 	for _, s := range t.steps {
-		if s == d.step || s.at.After(d.step.at) {
+		if s == d.step || s.At.After(d.step.At) {
 			break
 		}
-		for _, m := range s.joined {
-			if m.id != d.m.id && sameClient(d.m, m) && d.step.after[m.id] != nil && s.before[d.m.id] != nil {
+		for _, m := range s.Joined {
+			if m.ID != d.Member.ID && membership.SameClient(d.Member, m) && d.step.After[m.ID] != nil && s.Before[d.Member.ID] != nil {
 				last := t.lastCommit(d)
-				if last.IsZero() || s.at.After(last) {
+				if last.IsZero() || s.At.After(last) {
 					d.early = &comeback{step: s, m: m, by: "client"}
 				}
 			}
@@ -113,8 +114,8 @@ func (t *track) earlyReturn(d *departure) {
 // onlyTwins: the only other member of that client id is the one that came later.
 func (t *track) onlyTwins(d *departure) bool {
 	n := 0
-	for _, m := range d.step.before {
-		if m.clientID == d.m.clientID {
+	for _, m := range d.step.Before {
+		if m.ClientID == d.Member.ClientID {
 			n++
 		}
 	}
@@ -122,7 +123,7 @@ func (t *track) onlyTwins(d *departure) bool {
 }
 
 func (t *track) lastCommit(d *departure) time.Time {
-	ticks := t.commitsOf(d.held, d.pos)
+	ticks := t.commitsOf(d.Held, d.Pos)
 	if len(ticks) == 0 {
 		return time.Time{}
 	}
@@ -144,18 +145,18 @@ func (t *track) judgeStep(s *step) {
 // judgeSwap tells a restarted static member from two processes under one id.
 func (t *track) judgeSwap(s *step, r *replacement) {
 	r.conf = inspect.High
-	end := s.pos
-	if !r.old.staticLeft.IsZero() {
-		end = r.old.leftPos
+	end := s.Pos
+	if !r.Old.StaticLeft.IsZero() {
+		end = r.Old.StaticLeftPos
 	}
-	ticks := t.commitsOf(r.held, end)
+	ticks := t.commitsOf(r.Held, end)
 	c := pace(ticks)
-	moved := r.old.host != "" && r.new.host != r.old.host
-	if moved && !s.server {
+	moved := r.Old.Host != "" && r.New.Host != r.Old.Host
+	if moved && !s.ServerSide {
 		r.fenced, r.conf = true, inspect.Low
 		return
 	}
-	if s.server { // a duplicate is refused under KIP-848 and writes nothing
+	if s.ServerSide { // a duplicate is refused under KIP-848 and writes nothing
 		if !moved { // or it is another process for sure
 			r.absent(s, ticks, c)
 		}
@@ -165,7 +166,7 @@ func (t *track) judgeSwap(s *step, r *replacement) {
 		r.conf = inspect.Medium
 		return
 	}
-	gap := s.at.Sub(ticks[len(ticks)-1].at)
+	gap := s.At.Sub(ticks[len(ticks)-1].at)
 	switch {
 	case gap >= 2*c.most:
 	case gap < leastRestart && !c.timer || t.swappedAgain(s, r):
@@ -181,11 +182,11 @@ func (t *track) judgeSwap(s *step, r *replacement) {
 // interval says the same; the silence before it tells them apart, and the return:
 // a process that lives on has its member id, or is back at once.
 func (r *replacement) absent(s *step, ticks []tick, c cadence) {
-	left := r.old.staticLeft
+	left := r.Old.StaticLeft
 	if left.IsZero() {
 		return
 	}
-	away, lives := s.at.Sub(left), r.old.id == r.new.id
+	away, lives := s.At.Sub(left), r.Old.ID == r.New.ID
 	if len(ticks) < leastCommits && !lives {
 		r.conf, r.mayOverran = inspect.Medium, true
 		return
@@ -195,8 +196,8 @@ func (r *replacement) absent(s *step, ticks []tick, c cadence) {
 		gap = left.Sub(ticks[len(ticks)-1].at)
 	}
 	var limit time.Duration
-	if r.old.rebalance != nil {
-		limit = r.old.rebalance.Duration()
+	if r.Old.Rebalance != nil {
+		limit = r.Old.Rebalance.Duration()
 	}
 	switch {
 	case lives:
@@ -207,7 +208,7 @@ func (r *replacement) absent(s *step, ticks []tick, c cadence) {
 		r.overran, r.conf, r.why = true, inspect.Medium, "it said that it goes "+dur(gap)+" after its last commit, that is max.poll.interval.ms "+dur(limit)
 	case limit > 0 && gap >= limit-c.most && c.timer:
 		r.conf, r.mayOverran = inspect.Low, true
-	case !c.timer && !c.polls(r.old) && !polledSince(ticks, left.Add(-limit), r.old) && gap <= c.most+300*time.Millisecond:
+	case !c.timer && !c.polls(r.Old) && !polledSince(ticks, left.Add(-limit), r.Old) && gap <= c.most+300*time.Millisecond:
 		r.conf, r.mayOverran = inspect.Low, true
 	}
 }
@@ -227,11 +228,11 @@ const (
 // close by.
 func (t *track) swappedAgain(s *step, r *replacement) bool {
 	for _, o := range t.steps {
-		if o == s || o.at.Sub(s.at).Abs() > swapAgain {
+		if o == s || o.At.Sub(s.At).Abs() > swapAgain {
 			continue
 		}
 		for _, p := range o.replaced {
-			if value(p.new.instance) == value(r.new.instance) {
+			if p.New.Instance() == r.New.Instance() {
 				return true
 			}
 		}
@@ -245,35 +246,35 @@ func (t *track) conclude(s *step) {
 	out.Rivals, out.Evidence = []inspect.Rival{}, []string{}
 	out.Basis = inspect.Inferred
 	switch {
-	case s.upgraded:
-		t.set(out, inspect.ProtocolChanged, inspect.High, inspect.Stated, "from "+s.protoFrom+" to "+s.protoTo)
-	case s.deleted:
+	case s.Migrated:
+		t.set(out, inspect.ProtocolChanged, inspect.High, inspect.Stated, "from "+s.ProtocolFrom+" to "+s.ProtocolTo)
+	case s.Deleted:
 		t.set(out, inspect.GroupDeleted, inspect.High, inspect.Stated, "tombstone of the group: deleted, or all its offsets expired")
-	case s.base:
+	case s.Base:
 		t.set(out, inspect.UnknownCause, inspect.Low, inspect.Inferred, "what was before it was not read, or is compacted away")
 	case len(s.left) > 0:
 		t.concludeLeft(s)
 	case len(s.replaced) > 0:
 		t.concludeSwap(s)
-	case len(s.joined) > 0:
-		t.set(out, inspect.MemberJoined, inspect.High, inspect.Stated, joinedText(s.joined))
-	case s.doubt != "":
-		t.set(out, inspect.UnknownCause, inspect.Low, inspect.Inferred, s.doubt)
-	case len(s.subs) > 0:
-		t.set(out, inspect.SubscriptionChanged, inspect.High, inspect.Stated, s.subs...)
-	case s.topicNews != "":
-		t.set(out, inspect.TopicMetadataChanged, inspect.High, inspect.Inferred, s.topicNews)
-	case s.protoFrom != s.protoTo && s.protoFrom != "" && s.protoTo != "":
-		t.set(out, inspect.AssignorChanged, inspect.High, inspect.Stated, "assignor "+s.protoFrom+" became "+s.protoTo)
-	case len(s.grown) > 0:
-		t.set(out, inspect.TopicMetadataChanged, inspect.High, inspect.Inferred, "nobody had "+partitions(s.grown)+" before: partitions were added, or a topic came")
+	case len(s.Joined) > 0:
+		t.set(out, inspect.MemberJoined, inspect.High, inspect.Stated, joinedText(s.Joined))
+	case s.Doubt != "":
+		t.set(out, inspect.UnknownCause, inspect.Low, inspect.Inferred, s.Doubt)
+	case len(s.Subscriptions) > 0:
+		t.set(out, inspect.SubscriptionChanged, inspect.High, inspect.Stated, s.Subscriptions...)
+	case s.Topics != "":
+		t.set(out, inspect.TopicMetadataChanged, inspect.High, inspect.Inferred, s.Topics)
+	case s.ProtocolFrom != s.ProtocolTo && s.ProtocolFrom != "" && s.ProtocolTo != "":
+		t.set(out, inspect.AssignorChanged, inspect.High, inspect.Stated, "assignor "+s.ProtocolFrom+" became "+s.ProtocolTo)
+	case len(s.Grown) > 0:
+		t.set(out, inspect.TopicMetadataChanged, inspect.High, inspect.Inferred, "nobody had "+partitions(s.Grown)+" before: partitions were added, or a topic came")
 	default:
 		t.concludeNothing(s)
 	}
-	if s.skipped > 0 {
-		out.Evidence = append(out.Evidence, itoa(s.skipped)+" join round(s) before it ended without a sync")
+	if s.Skipped > 0 {
+		out.Evidence = append(out.Evidence, itoa(s.Skipped)+" join round(s) before it ended without a sync")
 	}
-	if s.compacted {
+	if s.Compacted {
 		// Who came and went is the sum of all that was eaten: no cause of this one.
 		out.Confidence = inspect.Low
 		for _, d := range s.left {
@@ -288,18 +289,18 @@ func (t *track) set(out *inspect.Rebalance, c inspect.Cause, conf inspect.Confid
 	out.Evidence = append(out.Evidence, evidence...)
 }
 
-func joinedText(joined []*member) string {
+func joinedText(joined []*membership.Member) string {
 	var names []string
 	for _, m := range joined {
-		names = append(names, m.lane())
+		names = append(names, m.Name())
 	}
 	return strings.Join(names, ", ") + " joined"
 }
 
-func partitions(list []tp) string {
+func partitions(list []membership.TopicPartition) string {
 	var out []string
 	for _, k := range list {
-		out = append(out, k.topic+"-"+itoa(k.part))
+		out = append(out, k.String())
 	}
 	if len(out) > 8 {
 		out = append(out[:8], "and "+itoa(int32(len(list)-8))+" more")
@@ -342,14 +343,14 @@ func (t *track) concludeLeft(s *step) {
 	t.set(out, v.cause, v.conf, v.basis, v.why...)
 	out.Rivals = append(out.Rivals, v.rivals...)
 	out.Returned = v.returned
-	if s.empty && (v.cause == inspect.MemberLeft || v.cause == inspect.UnknownCause) {
+	if s.Empty && (v.cause == inspect.MemberLeft || v.cause == inspect.UnknownCause) {
 		out.Rivals = slices.DeleteFunc(out.Rivals, func(r inspect.Rival) bool { return v.cause == inspect.UnknownCause && r.WhyNot != "" })
 		out.Cause, out.Basis = inspect.GroupEmptied, inspect.Stated
 		out.Evidence = append([]string{"nobody is left in the group"}, out.Evidence...)
 	}
 	for _, d := range s.left {
 		if d != worst && d.v.cause != v.cause {
-			out.Notes = append(out.Notes, d.m.lane()+": "+string(d.v.cause)+", "+string(d.v.conf))
+			out.Notes = append(out.Notes, d.Member.Name()+": "+string(d.v.cause)+", "+string(d.v.conf))
 		}
 	}
 }
@@ -373,9 +374,9 @@ func (t *track) concludeSwap(s *step) {
 		}
 	}
 	if r.fenced {
-		text := "another process took " + value(r.new.instance) + " while the old one was still committing"
-		if r.new.host != r.old.host {
-			text = value(r.new.instance) + " moved from " + r.old.host + " to " + r.new.host
+		text := "another process took " + r.New.Instance() + " while the old one was still committing"
+		if r.New.Host != r.Old.Host {
+			text = r.New.Instance() + " moved from " + r.Old.Host + " to " + r.New.Host
 		}
 		t.set(out, inspect.StaticMemberFenced, r.conf, inspect.Inferred, text)
 		out.Rivals = append(out.Rivals, inspect.Rival{Cause: inspect.StaticMemberRestarted})
@@ -386,12 +387,12 @@ func (t *track) concludeSwap(s *step) {
 		out.Rivals = append(out.Rivals, inspect.Rival{Cause: inspect.StaticMemberRestarted})
 		return
 	}
-	t.set(out, inspect.StaticMemberRestarted, r.conf, inspect.Inferred, value(r.new.instance)+" came back under a new member id in the same generation")
+	t.set(out, inspect.StaticMemberRestarted, r.conf, inspect.Inferred, r.New.Instance()+" came back under a new member id in the same generation")
 	if r.mayOverran {
 		out.Rivals = append(out.Rivals, inspect.Rival{Cause: inspect.PollIntervalExceeded})
 		out.Evidence = append(out.Evidence, "an overrun of its poll interval, after which the same process came back, would look the same")
 	}
-	if r.conf != inspect.High && !s.server {
+	if r.conf != inspect.High && !s.ServerSide {
 		out.Rivals = append(out.Rivals, inspect.Rival{Cause: inspect.StaticMemberFenced})
 	}
 }
@@ -403,7 +404,7 @@ func (t *track) concludeNothing(s *step) {
 	switch {
 	case moved:
 		t.set(out, inspect.CoordinatorMoved, inspect.Medium, inspect.Inferred, "the coordinator moved since the last commit before it, and nothing else changed")
-	case s.skipped > 0:
+	case s.Skipped > 0:
 		t.set(out, inspect.AssignmentFailed, inspect.Medium, inspect.Inferred, "nothing changed, and generations before it never reached the log: the leader did not sync, or the append failed")
 	default:
 		t.set(out, inspect.UnknownCause, inspect.Low, inspect.Inferred, "nothing changed: a member asked to rejoin (enforceRebalance, or a member that came and went within one join)")
@@ -412,5 +413,5 @@ func (t *track) concludeNothing(s *step) {
 
 // movedBefore reports a new leader epoch between the record before the step and it.
 func (t *track) movedBefore(s *step) bool {
-	return t.leaderChanged(max(0, s.first-2), s.first)
+	return t.leaderChanged(max(0, s.First-2), s.First)
 }

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"time"
-
-	"github.com/kgdiag/kgdiag/inspect"
 )
 
 func itoa(n int32) string   { return strconv.FormatInt(int64(n), 10) }
@@ -31,9 +29,3 @@ func between(lo, hi time.Duration) string {
 }
 
 func round(d time.Duration) time.Duration { return d.Round(10 * time.Millisecond) }
-
-// recordID is the stable id of what a record starts: partition and offset of the
-// offsets topic, as "24:1228".
-func recordID(r *inspect.Record) string {
-	return itoa(r.Partition) + ":" + itoa64(r.Offset)
-}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/membership"
 )
 
 // How much a Thinner keeps.
@@ -37,7 +38,7 @@ type thinned struct {
 }
 
 type thinGroup struct {
-	parts   map[tp]*thinPart
+	parts   map[membership.TopicPartition]*thinPart
 	changed time.Time
 }
 
@@ -56,7 +57,7 @@ func (t *Thinner) Add(r inspect.Record) {
 	}
 	g := t.groups[r.Group]
 	if g == nil {
-		g = &thinGroup{parts: map[tp]*thinPart{}}
+		g = &thinGroup{parts: map[membership.TopicPartition]*thinPart{}}
 		t.groups[r.Group] = g
 	}
 	if r.Commit == nil || r.Type > inspect.RecOffsetCommit {
@@ -90,7 +91,7 @@ func (t *Thinner) flush(g *thinGroup) {
 }
 
 func (t *Thinner) commit(g *thinGroup, r inspect.Record) {
-	k := tp{r.Topic, r.TopicPartition}
+	k := membership.TopicPartition{Topic: r.Topic, Partition: r.TopicPartition}
 	p := g.parts[k]
 	if p == nil {
 		p = &thinPart{}
@@ -134,13 +135,13 @@ func (t *Thinner) Records() []inspect.Record {
 	})
 	type key struct {
 		group string
-		part  tp
+		part  membership.TopicPartition
 	}
 	last := map[key]int64{}
 	out := make([]inspect.Record, len(t.out))
 	for i, one := range t.out {
 		if one.seq >= 0 {
-			k := key{one.rec.Group, tp{one.rec.Topic, one.rec.TopicPartition}}
+			k := key{one.rec.Group, membership.TopicPartition{Topic: one.rec.Topic, Partition: one.rec.TopicPartition}}
 			next := last[k]
 			if missing := one.seq - next; missing > 0 {
 				c := *one.rec.Commit

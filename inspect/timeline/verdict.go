@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/membership"
 )
 
 // verdict is the cause of one departure.
@@ -69,7 +70,7 @@ func (t *track) judge(d *departure) verdict {
 // than its session while it rejoined. The trace is a skipped generation.
 func (e *evidence) tookPart(d *departure, v *verdict) bool {
 	s := d.step
-	if s.skipped == 0 || s.eager && s.protoTo != "" || e.session == nil {
+	if s.Skipped == 0 || s.Eager && s.ProtocolTo != "" || e.session == nil {
 		return false
 	}
 	slow := e.n >= leastCommits && !e.cad.timer && e.cad.longest > *e.session
@@ -78,7 +79,7 @@ func (e *evidence) tookPart(d *departure, v *verdict) bool {
 	}
 	v.cause, v.conf = inspect.SyncPhaseExpired, inspect.Medium
 	v.name([]inspect.Cause{inspect.SessionExpired, inspect.PollIntervalExceeded}, "")
-	v.say(itoa(s.skipped) + " generation(s) never reached the log, and this member lets " + dur(e.cad.longest) +
+	v.say(itoa(s.Skipped) + " generation(s) never reached the log, and this member lets " + dur(e.cad.longest) +
 		" pass between commits, more than its session of " + dur(*e.session) + ": a cooperative client does not heartbeat while it rejoins")
 	return true
 }
@@ -86,11 +87,11 @@ func (e *evidence) tookPart(d *departure, v *verdict) bool {
 // heldRevocation: a KIP-848 member that had to give partitions up did not within
 // its rebalance timeout.
 func (t *track) heldRevocation(d *departure, v *verdict) bool {
-	e, m := d.ev, d.m
-	if !d.step.server || m.state != inspect.MemberUnrevoked || m.stateAt.IsZero() || e.rebalance == nil || !m.staticLeft.IsZero() {
+	e, m := d.ev, d.Member
+	if !d.step.ServerSide || m.State != inspect.MemberUnrevoked || m.StateAt.IsZero() || e.rebalance == nil || !m.StaticLeft.IsZero() {
 		return false
 	}
-	held := e.hi.Sub(m.stateAt)
+	held := e.hi.Sub(m.StateAt)
 	if (held - *e.rebalance).Abs() > max(200*time.Millisecond, *e.rebalance/500) {
 		return false
 	}
@@ -107,12 +108,12 @@ func (e *evidence) isFrozen(d *departure) bool {
 // windows are the explanations of a silence that the member's protocol, client
 // family and timeouts allow.
 func (t *track) windows(d *departure) []fit {
-	e, m := d.ev, d.m
+	e, m := d.ev, d.Member
 	c := e.cad.most
 	family := familyOf(m)
-	server := d.step.server && m.server
-	voluntary := !m.staticLeft.IsZero()
-	noLeave := m.static() && !voluntary || family == inspect.StreamsLib && !server
+	server := d.step.ServerSide && m.ServerSide
+	voluntary := !m.StaticLeft.IsZero()
+	noLeave := m.Static() && !voluntary || family == inspect.StreamsLib && !server
 	var out []fit
 	if !noLeave {
 		out = append(out, leaveWindows(e)...)
@@ -138,23 +139,23 @@ func (d *departure) ruledOut(c inspect.Cause) bool {
 		if e.session == nil || e.assumed {
 			return false
 		}
-		if d.step.server {
+		if d.step.ServerSide {
 			return e.tooSoon(*e.session - e.heartbeat)
 		}
 		return e.tooSoon(*e.session)
 	case inspect.PollIntervalExceeded:
-		family := familyOf(d.m)
-		return e.rebalance != nil && !d.step.server && family.PollInterval() && family != inspect.Librdkafka && e.tooSoon(*e.rebalance)
+		family := familyOf(d.Member)
+		return e.rebalance != nil && !d.step.ServerSide && family.PollInterval() && family != inspect.Librdkafka && e.tooSoon(*e.rebalance)
 	}
 	return false
 }
 
 // familyOf is the client library, where it is sure enough to rule windows out.
-func familyOf(m *member) inspect.Family {
-	if m.guess.Confidence != inspect.High || m.guess.Family == "" {
+func familyOf(m *membership.Member) inspect.Family {
+	if m.Client.Confidence != inspect.High || m.Client.Family == "" {
 		return inspect.Unknown
 	}
-	return m.guess.Family
+	return m.Client.Family
 }
 
 // leaveWindows: a clean close commits and leaves, or leaves within the cadence of
@@ -174,8 +175,8 @@ func leaveWindows(e *evidence) []fit {
 // overrunWindows: the poll interval as seen by who leaves by itself at R, and by
 // who only stops its heartbeat at R and is expired a session later.
 func (t *track) overrunWindows(d *departure, family inspect.Family, noLeave bool) []fit {
-	e, m := d.ev, d.m
-	server := d.step.server && m.server
+	e, m := d.ev, d.Member
+	server := d.step.ServerSide && m.ServerSide
 	if e.rebalance == nil || e.equalTimeouts() && !server && !family.PollInterval() {
 		return nil
 	}
@@ -183,7 +184,7 @@ func (t *track) overrunWindows(d *departure, family inspect.Family, noLeave bool
 		return nil
 	}
 	r, c := *e.rebalance, e.cad.most
-	if server && d.ret != nil && d.ret.m.id != m.id && d.m.staticLeft.IsZero() {
+	if server && d.ret != nil && d.ret.m.ID != m.ID && d.Member.StaticLeft.IsZero() {
 		return nil // the process that overran would have kept its member id
 	}
 	var out []fit
@@ -196,7 +197,7 @@ func (t *track) overrunWindows(d *departure, family inspect.Family, noLeave bool
 		out = append(out, fit{cause: inspect.PollIntervalExceeded, name: "max.poll.interval.ms " + dur(r), lo: r - 100*time.Millisecond - late, hi: r + c + slack})
 	}
 	stops := noLeave || family == inspect.StreamsLib || server && family == inspect.Librdkafka || family == inspect.Unknown
-	if stops && e.session != nil && d.m.staticLeft.IsZero() {
+	if stops && e.session != nil && d.Member.StaticLeft.IsZero() {
 		s := *e.session
 		out = append(out, fit{cause: inspect.PollIntervalExceeded,
 			name: "max.poll.interval.ms " + dur(r) + " and then session.timeout.ms " + dur(s), lo: r + s - e.heartbeat - late, hi: r + s + c + slack})
@@ -240,7 +241,7 @@ func (t *track) bySilence(d *departure, v *verdict) {
 	}
 	meaningless := e.waiting < 0 && !e.cad.repeats && e.gapLo > e.cad.most
 	switch {
-	case (meaningless || len(causes) == 0) && d.ruledOut(inspect.SessionExpired) && !d.m.static():
+	case (meaningless || len(causes) == 0) && d.ruledOut(inspect.SessionExpired) && !d.Member.Static():
 		t.leftSoon(d, v)
 	case meaningless && onlyLeft(possible(d), missed, e):
 		v.cause, v.conf = inspect.MemberLeft, inspect.Low
@@ -311,7 +312,7 @@ func (t *track) drained(d *departure, v *verdict, hits []fit) {
 	if d.ret == nil || !d.mayHaveDrained() {
 		return
 	}
-	away, likely := d.ret.step.at.Sub(e.hi), false
+	away, likely := d.ret.step.At.Sub(e.hi), false
 	switch v.cause {
 	case inspect.SessionExpired:
 		// Who gives a process long to come back sets its session so.
@@ -335,7 +336,7 @@ func (t *track) drained(d *departure, v *verdict, hits []fit) {
 // mayHaveDrained reports whether it may have closed after it had worked no more for a
 // while: its commits would then have ended as well, and it would not be back as itself.
 func (d *departure) mayHaveDrained() bool {
-	return !(d.ev.cad.timer && d.ev.cad.repeats) && !d.m.static() && !(d.step.server && d.ret != nil && d.ret.m.id == d.m.id)
+	return !(d.ev.cad.timer && d.ev.cad.repeats) && !d.Member.Static() && !(d.step.ServerSide && d.ret != nil && d.ret.m.ID == d.Member.ID)
 }
 
 // withoutWeak drops explanations that a true auto-commit timer rules out, and
@@ -364,10 +365,10 @@ func (t *track) onBeat(d *departure, v *verdict) {
 // soonAfter looks at a return in the record that shows the departure, or right
 // after it: the new process may have come while the old one still counted.
 func (t *track) soonAfter(d *departure, v *verdict) {
-	if d.step.server {
+	if d.step.ServerSide {
 		return
 	}
-	if d.swap != nil {
+	if d.Swap != nil {
 		switch {
 		case t.seenApart(d):
 			v.say("seen live: it was out before the new process joined")
@@ -383,7 +384,7 @@ func (t *track) soonAfter(d *departure, v *verdict) {
 	if v.cause != inspect.SessionExpired || d.ret == nil {
 		return
 	}
-	away := d.ret.step.at.Sub(d.ev.hi)
+	away := d.ret.step.At.Sub(d.ev.hi)
 	if away <= d.ev.heartbeat+slack {
 		v.conf = lower(v.conf, inspect.Medium)
 	}
@@ -397,16 +398,16 @@ func (t *track) soonAfter(d *departure, v *verdict) {
 // by one, would look like a close that is followed by a return.
 func (t *track) inBatch(d *departure, hits []fit) bool {
 	e := d.ev
-	if e.cad.timer || e.polled || e.cad.polls(d.m) || d.ret == nil && d.swap == nil {
+	if e.cad.timer || e.polled || e.cad.polls(d.Member) || d.ret == nil && d.Swap == nil {
 		return false
 	}
 	if !slices.ContainsFunc(hits, func(f fit) bool { return f.cause == inspect.MemberLeft }) {
 		return false
 	}
-	if d.step.server {
-		return d.ret != nil && d.ret.m.id == d.m.id
+	if d.step.ServerSide {
+		return d.ret != nil && d.ret.m.ID == d.Member.ID
 	}
-	return d.swap != nil || !d.ret.newHost
+	return d.Swap != nil || !d.ret.newHost
 }
 
 // oneFits judges a departure that exactly one cause explains.
@@ -422,27 +423,27 @@ func (t *track) oneFits(d *departure, v *verdict, hits []fit, inBatch bool) {
 	cap(inspect.Medium, e.n >= sureCommits)
 	cap(inspect.Medium, e.exact || e.live || e.bounded || t.surely(d, v.cause))
 	cap(inspect.Medium, !e.assumed || v.cause == inspect.MemberLeft)
-	cap(inspect.Medium, d.step.skipped == 0)
+	cap(inspect.Medium, d.step.Skipped == 0)
 	cap(inspect.Medium, e.narrow())
 	switch v.cause {
 	case inspect.MemberLeft:
 		t.capLeft(d, v, inBatch)
 	case inspect.SessionExpired:
-		if e.equalTimeouts() && !d.step.server && familyOf(d.m) == inspect.Unknown {
+		if e.equalTimeouts() && !d.step.ServerSide && familyOf(d.Member) == inspect.Unknown {
 			v.conf = lower(v.conf, inspect.Medium)
 			v.add(inspect.PollIntervalExceeded, "")
 			v.say("its rebalance timeout is as long: where that is its poll interval, an overrun looks the same")
 		}
 		cap(inspect.Medium, e.waiting == 1 || e.cad.repeats)
-		cap(inspect.Medium, d.ret != nil && !d.ret.ambiguous || d.swap != nil)
-		if d.ret == nil && d.swap == nil {
+		cap(inspect.Medium, d.ret != nil && !d.ret.ambiguous || d.Swap != nil)
+		if d.ret == nil && d.Swap == nil {
 			v.add(inspect.MemberLeft, "")
 			v.say("a crash, and a close by a client that sends no LeaveGroup, look the same")
 		}
 	case inspect.PollIntervalExceeded:
 		cap(inspect.Medium, e.waiting == 1 || e.cad.repeats)
-		cap(inspect.Medium, d.ret != nil && !d.ret.ambiguous || d.swap != nil)
-		if d.ret == nil && d.swap == nil {
+		cap(inspect.Medium, d.ret != nil && !d.ret.ambiguous || d.Swap != nil)
+		if d.ret == nil && d.Swap == nil {
 			v.add(inspect.MemberLeft, "")
 			v.say("it did not come back; a close after draining for as long would look the same")
 		}
@@ -485,9 +486,9 @@ func (e *evidence) narrow() bool {
 // capLeft: what looks like a clean close may be an overrun inside a batch.
 func (t *track) capLeft(d *departure, v *verdict, inBatch bool) {
 	e := d.ev
-	same := d.step.server && d.ret != nil && d.ret.m.id == d.m.id
+	same := d.step.ServerSide && d.ret != nil && d.ret.m.ID == d.Member.ID
 	switch {
-	case same && d.m.staticLeft.IsZero():
+	case same && d.Member.StaticLeft.IsZero():
 		// The process lives on: it was no close.
 		v.cause, v.conf, v.inBatch = inspect.PollIntervalExceeded, inspect.Low, true
 		v.add(inspect.MemberLeft, "")
@@ -499,7 +500,7 @@ func (t *track) capLeft(d *departure, v *verdict, inBatch bool) {
 		v.conf = lower(v.conf, inspect.Medium)
 		v.add(inspect.PollIntervalExceeded, "")
 		v.say("it commits by itself, so an overrun inside a batch, after which it did not come back, is possible")
-	case d.ret == nil && d.swap == nil && !e.tailed:
+	case d.ret == nil && d.Swap == nil && !e.tailed:
 		v.conf = lower(v.conf, inspect.Medium)
 		v.say("the log ends too soon to show a return")
 	}
@@ -517,11 +518,11 @@ func (t *track) nothingFits(d *departure, v *verdict) {
 		return
 	}
 	early := *e.session - slack
-	if d.step.server {
+	if d.step.ServerSide {
 		early -= e.heartbeat
 	}
 	switch {
-	case e.gapHi < early && !d.m.static() && !e.assumed:
+	case e.gapHi < early && !d.Member.Static() && !e.assumed:
 		// Too soon for any timeout: it left by itself.
 		v.cause, v.conf = inspect.MemberLeft, inspect.Low
 		v.say("too soon for its session of " + dur(*e.session) + " to have ended: it left by itself, " + between(e.gapLo, e.gapHi) + " after its last commit")
@@ -548,10 +549,10 @@ func (t *track) nothingFits(d *departure, v *verdict) {
 // as the same process: it neither closed nor crashed.
 func (t *track) lateOverrun(d *departure) bool {
 	e := d.ev
-	if !d.step.server || d.ret == nil || d.ret.m.id != d.m.id || d.m.static() || e.waiting != 1 || e.rebalance == nil || e.assumed {
+	if !d.step.ServerSide || d.ret == nil || d.ret.m.ID != d.Member.ID || d.Member.Static() || e.waiting != 1 || e.rebalance == nil || e.assumed {
 		return false
 	}
-	family := familyOf(d.m)
+	family := familyOf(d.Member)
 	if family != inspect.Unknown && !family.PollInterval() {
 		return false
 	}
@@ -564,7 +565,7 @@ func (t *track) withoutCommits(d *departure, v *verdict) {
 	e := d.ev
 	v.cause, v.conf = inspect.UnknownCause, inspect.Low
 	switch {
-	case d.step.polled:
+	case d.step.Polled:
 		v.say("seen by polls alone, the offsets topic was not read: when it last committed is not known")
 	case e.compacted:
 		v.say("its commits may have been compacted away: silence cannot be measured")
@@ -576,9 +577,9 @@ func (t *track) withoutCommits(d *departure, v *verdict) {
 		v.cause, v.conf = inspect.SessionExpired, inspect.Medium
 		v.say("the same client had joined under a new id while the old one was still a member: the old process was gone without a LeaveGroup")
 		v.add(inspect.MemberLeft, "")
-	case d.ruledOut(inspect.SessionExpired) && !d.m.static():
+	case d.ruledOut(inspect.SessionExpired) && !d.Member.Static():
 		t.leftSoon(d, v)
-	case d.swap != nil && !d.step.server && !t.seenApart(d):
+	case d.Swap != nil && !d.step.ServerSide && !t.seenApart(d):
 		v.cause = inspect.RestartedWithinSession
 		v.say("the same client had joined by the time that the old member was gone")
 		v.name(possible(d), "")
@@ -606,11 +607,11 @@ const leftByItself = ": it left by itself"
 // possible are the causes that a departure without usable silence leaves open.
 func possible(d *departure) []inspect.Cause {
 	out := []inspect.Cause{inspect.SessionExpired}
-	if !d.m.static() || !d.m.staticLeft.IsZero() {
+	if !d.Member.Static() || !d.Member.StaticLeft.IsZero() {
 		out = append(out, inspect.MemberLeft)
 	}
-	newProcess := d.step.server && d.ret != nil && d.ret.m.id != d.m.id
-	family := familyOf(d.m)
+	newProcess := d.step.ServerSide && d.ret != nil && d.ret.m.ID != d.Member.ID
+	family := familyOf(d.Member)
 	if !newProcess && (family.PollInterval() || family == inspect.Unknown || family == inspect.AIOKafka) {
 		out = append(out, inspect.PollIntervalExceeded)
 	}
@@ -626,7 +627,7 @@ func possible(d *departure) []inspect.Cause {
 func best(hits []fit, d *departure) inspect.Cause {
 	e := d.ev
 	mid := (e.gapLo + 2*e.gapHi) / 3
-	if d.swap != nil && !d.step.server {
+	if d.Swap != nil && !d.step.ServerSide {
 		mid = e.gapHi // the join phase ended with the departure
 	}
 	b := hits[0]
@@ -714,9 +715,9 @@ func returnedAs(d *departure, e *evidence) inspect.Returned {
 	switch {
 	case d.early != nil:
 		return inspect.ReturnedNewProcess
-	case d.swap != nil && d.step.server:
+	case d.Swap != nil && d.step.ServerSide:
 		return inspect.ReturnedNewProcess
-	case d.swap != nil:
+	case d.Swap != nil:
 		return inspect.ReturnedUnknown
 	case d.ret == nil:
 		return inspect.ReturnedNo
@@ -724,9 +725,9 @@ func returnedAs(d *departure, e *evidence) inspect.Returned {
 		return inspect.ReturnedUnknown
 	case d.ret.newHost:
 		return inspect.ReturnedNewProcess
-	case d.step.server && d.ret.m.id == d.m.id:
+	case d.step.ServerSide && d.ret.m.ID == d.Member.ID:
 		return inspect.ReturnedSameProcess
-	case d.step.server:
+	case d.step.ServerSide:
 		return inspect.ReturnedNewProcess
 	}
 	return inspect.ReturnedUnknown

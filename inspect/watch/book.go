@@ -86,9 +86,9 @@ func (b *book) thin() {
 func (b *book) prefix(records []inspect.Record) {
 	have := map[string]bool{}
 	for i := range b.records {
-		have[recordName(&b.records[i])] = true
+		have[b.records[i].ID()] = true
 	}
-	old := slices.DeleteFunc(records, func(r inspect.Record) bool { return have[recordName(&r)] })
+	old := slices.DeleteFunc(records, func(r inspect.Record) bool { return have[r.ID()] })
 	b.records = append(old, b.records...)
 	b.thin()
 }

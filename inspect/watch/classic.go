@@ -64,7 +64,7 @@ func (d *Differ) appear(g *group, r *inspect.Record) {
 		return
 	}
 	g.exists = true
-	d.emit(Event{Type: GroupAppeared, Time: r.Time, Group: g.id, Source: FromLog, Record: recordName(r)})
+	d.emit(Event{Type: GroupAppeared, Time: r.Time, Group: g.id, Source: FromLog, Record: r.ID()})
 }
 
 // freshMembers reads the members of a record, keeping what is known of old ones.
@@ -107,10 +107,10 @@ func (d *Differ) sameGeneration(g *group, r *inspect.Record) {
 	changes := g.changes(r, fresh)
 	n := len(fresh)
 	if len(swaps) > 0 {
-		d.emit(Event{Type: MemberReplaced, Time: r.Time, Group: g.id, Source: FromLog, Record: recordName(r), Incident: d.newIncident(),
+		d.emit(Event{Type: MemberReplaced, Time: r.Time, Group: g.id, Source: FromLog, Record: r.ID(), Incident: d.newIncident(),
 			Generation: &r.Metadata.Generation, GenerationBasis: "record", Members: &n, Replaced: swaps, Changes: changes})
 	} else if len(changes) > 0 || len(joined)+len(left) > 0 {
-		e := Event{Type: SettingsChanged, Time: r.Time, Group: g.id, Source: FromLog, Record: recordName(r),
+		e := Event{Type: SettingsChanged, Time: r.Time, Group: g.id, Source: FromLog, Record: r.ID(),
 			Generation: &r.Metadata.Generation, GenerationBasis: "record", Members: &n, Changes: changes}
 		e.Joined, e.Left = g.whos(joined, fresh), g.whos(left, g.members)
 		d.emit(e)
@@ -127,7 +127,7 @@ func (d *Differ) nextGeneration(g *group, r *inspect.Record, arrived inspect.Tim
 	var swaps []Swap
 	swaps, joined, left = g.pair(joined, left, fresh)
 	n := len(fresh)
-	e := Event{Type: RebalanceDone, Time: r.Time, Group: g.id, Source: FromLog, Record: recordName(r),
+	e := Event{Type: RebalanceDone, Time: r.Time, Group: g.id, Source: FromLog, Record: r.ID(),
 		Generation: &m.Generation, GenerationBasis: "record", Members: &n, Replaced: swaps, State: "Stable"}
 	if n == 0 {
 		e.State = "Empty"

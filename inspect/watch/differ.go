@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"fmt"
 	"slices"
 	"sort"
 	"strconv"
@@ -213,9 +212,6 @@ func topicsText(topics []string) string {
 	}
 	return out
 }
-
-// recordName is partition and offset, as timeline names its rebalances.
-func recordName(r *inspect.Record) string { return fmt.Sprintf("%d:%d", r.Partition, r.Offset) }
 
 // who is a member for an event.
 func (g *group) who(m *member) Who {

@@ -23,7 +23,7 @@ func (p *pending) open() bool { return len(p.joined)+len(p.left)+len(p.changes) 
 // wait notes that something waits since the record.
 func (p *pending) wait(r *inspect.Record) {
 	if !p.open() {
-		p.since, p.record = r.Time, recordName(r)
+		p.since, p.record = r.Time, r.ID()
 	}
 }
 
@@ -104,7 +104,7 @@ func (d *Differ) epochRecord(g *group, r *inspect.Record, arrived inspect.Time) 
 		return // the snapshot knew it
 	}
 	d.appear(g, r)
-	e := Event{Type: RebalanceDone, Time: r.Time, Group: g.id, Source: FromLog, Record: recordName(r),
+	e := Event{Type: RebalanceDone, Time: r.Time, Group: g.id, Source: FromLog, Record: r.ID(),
 		Generation: &epoch, GenerationBasis: "epoch", Joined: g.pend.joined, Left: g.pend.left, Changes: g.pend.changes}
 	if g.generation >= 0 {
 		previous := g.generation
@@ -159,11 +159,11 @@ func (d *Differ) currentRecord(g *group, r *inspect.Record) {
 		w.LeftBetween = &[2]inspect.Time{r.Time, r.Time}
 		incident := d.newIncident()
 		g.leave(w, r.Time, incident)
-		d.emit(Event{Type: MemberLeft, Time: r.Time, Group: g.id, Source: FromLog, Record: recordName(r), Incident: incident, Left: []Who{w},
+		d.emit(Event{Type: MemberLeft, Time: r.Time, Group: g.id, Source: FromLog, Record: r.ID(), Incident: incident, Left: []Who{w},
 			Why: "a static member: its place is kept for its session timeout"})
 	}
 	m.epoch, m.state = r.Current.Epoch, r.Current.State
-	d.converge(g, r.Time, m, FromLog, recordName(r))
+	d.converge(g, r.Time, m, FromLog, r.ID())
 }
 
 // converge says that the last member has reached the epoch under way.

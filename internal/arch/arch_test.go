@@ -24,7 +24,8 @@ var allowed = map[string][]string{
 	"inspect/collect":               {"inspect", "locate", "inspect/offsetlog", "inspect/family"},
 	"inspect/offsetlog":             {"inspect"},
 	"inspect/access":                {"inspect", "locate"},
-	"inspect/timeline":              {"inspect", "inspect/family"},
+	"inspect/membership":            {"inspect", "inspect/family"},
+	"inspect/timeline":              {"inspect", "inspect/family", "inspect/membership"},
 	"inspect/watch":                 {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/timeline", "inspect/family"},
 	"inspect/clientconf":            {"inspect", "inspect/clientconf/properties"},
 	"inspect/clientconf/properties": {},
@@ -52,7 +53,7 @@ var onlyImporter = map[string]string{
 }
 
 // pure packages neither do I/O nor look at the clock.
-var pure = []string{"locate", "advise", "inspect/timeline", "inspect/family", "inspect/clientconf", "inspect/clientlog"}
+var pure = []string{"locate", "advise", "inspect/timeline", "inspect/membership", "inspect/family", "inspect/clientconf", "inspect/clientlog"}
 
 type source struct {
 	pkg  string // path below the module, "" for main

@@ -1,4 +1,4 @@
-package timeline
+package membership
 
 import (
 	"maps"
@@ -13,11 +13,11 @@ import (
 // topic: on a cluster that hides it, what a watch kept is all the history there is.
 // Without records nobody's last commit or timeout is known, so of a departure no more
 // is told than that it happened, unless the polls themselves or a log show the rest.
-func (t *track) observed() {
-	if len(t.recs) > 0 || len(t.in.Logs) > 0 {
+func (t *Group) observed() {
+	if len(t.Records) > 0 || len(t.in.Logs) > 0 {
 		return
 	}
-	w := pollWalk{track: t}
+	w := pollWalk{Group: t}
 	if o := w.atStart(); o != nil {
 		w.begin(o)
 	}
@@ -28,7 +28,7 @@ func (t *track) observed() {
 
 // pollWalk is the walk over the observations of one group.
 type pollWalk struct {
-	*track
+	*Group
 	rest   *inspect.Observation // the last that saw the group at rest, or of KIP-848 the last
 	restIn bool                 // a rebalance was seen since
 }
@@ -52,12 +52,12 @@ func (w *pollWalk) atStart() *inspect.Observation {
 
 // take works in one observation, a run of polls that saw the same.
 func (w *pollWalk) take(o *inspect.Observation) {
-	if o.To.After(w.end) {
-		w.end = o.To.Time
+	if o.To.After(w.Until) {
+		w.Until = o.To.Time
 	}
 	switch {
 	case o.Error != "":
-	case inactive(o.State):
+	case Inactive(o.State):
 		w.gone(o)
 	case o.State == "PreparingRebalance" || o.State == "CompletingRebalance":
 		w.restIn = true
@@ -73,16 +73,16 @@ func (w *pollWalk) take(o *inspect.Observation) {
 
 // begin takes the first sight of the group: what it is now is no news.
 func (w *pollWalk) begin(o *inspect.Observation) {
-	w.kind = inspect.Classic
+	w.Type = inspect.Classic
 	if o.Epoch != nil {
-		w.kind = inspect.Consumer
+		w.Type = inspect.Consumer
 		if s := w.in.Snapshot; s != nil && (s.Type == inspect.Share || s.Type == inspect.Streams) {
-			w.kind = s.Type
+			w.Type = s.Type
 		}
 	}
-	w.gen, w.members = w.generation(o), w.polled(o)
+	w.gen, w.Members = w.generation(o), w.polled(o)
 	w.rest, w.restIn, w.known = o, false, true
-	w.owner = pollOwners(w.members)
+	w.owner = pollOwners(w.Members)
 }
 
 // gone takes the sight of a group that does not exist.
@@ -90,10 +90,10 @@ func (w *pollWalk) gone(o *inspect.Observation) {
 	if w.rest == nil {
 		return
 	}
-	s := w.open(o, map[string]*member{})
-	s.deleted, s.empty = true, true
-	w.steps = append(w.steps, s)
-	w.rest, w.gen, w.members, w.owner = nil, 0, map[string]*member{}, map[tp]holding{}
+	s := w.open(o, map[string]*Member{})
+	s.Deleted, s.Empty = true, true
+	w.Steps = append(w.Steps, s)
+	w.rest, w.gen, w.Members, w.owner = nil, 0, map[string]*Member{}, map[TopicPartition]holding{}
 }
 
 // generation is the group epoch, or the least that a classic generation can be.
@@ -109,47 +109,47 @@ func (w *pollWalk) generation(o *inspect.Observation) int32 {
 
 // changed reports whether the group rebalanced since it was last seen at rest.
 func (w *pollWalk) changed(o *inspect.Observation) bool {
-	if w.restIn || w.generation(o) > w.gen || len(o.Members) != len(w.members) {
+	if w.restIn || w.generation(o) > w.gen || len(o.Members) != len(w.Members) {
 		return true
 	}
-	return slices.ContainsFunc(o.Members, func(m inspect.ObservedMember) bool { return w.members[m.MemberID] == nil })
+	return slices.ContainsFunc(o.Members, func(m inspect.ObservedMember) bool { return w.Members[m.MemberID] == nil })
 }
 
 // polled are the members that an observation shows.
-func (w *pollWalk) polled(o *inspect.Observation) map[string]*member {
+func (w *pollWalk) polled(o *inspect.Observation) map[string]*Member {
 	var since time.Time // of those that are new; zero, as they may have been there for long
 	if w.rest != nil {
 		since = w.rest.To.Time
 	}
-	out := make(map[string]*member, len(o.Members))
+	out := make(map[string]*Member, len(o.Members))
 	for i := range o.Members {
 		om := &o.Members[i]
-		m := &member{id: om.MemberID, clientID: om.ClientID, host: om.Host, instance: om.InstanceID, server: o.Epoch != nil, since: since}
-		if old := w.seen[m.id]; old != nil {
-			m.since, m.guess = old.since, old.guess
+		m := &Member{ID: om.MemberID, ClientID: om.ClientID, Host: om.Host, InstanceID: om.InstanceID, ServerSide: o.Epoch != nil, Since: since}
+		if old := w.Seen[m.ID]; old != nil {
+			m.Since, m.Client = old.Since, old.Client
 		} else {
-			m.guess = w.guess(family.Evidence{Group: o.Group, Type: w.kind, MemberID: m.id, ClientID: m.clientID, InstanceID: m.instance})
+			m.Client = w.guess(family.Evidence{Group: o.Group, Type: w.Type, MemberID: m.ID, ClientID: m.ClientID, InstanceID: m.InstanceID})
 		}
-		if m.server {
-			m.session = w.limits.Session
+		if m.ServerSide {
+			m.Session = w.limits.Session
 		}
 		if om.Epoch != nil {
-			m.epoch = *om.Epoch
+			m.Epoch = *om.Epoch
 		}
 		for _, a := range om.Assignment {
 			for _, p := range a.Partitions {
-				m.assigned = append(m.assigned, tp{a.Topic, p})
+				m.Assigned = append(m.Assigned, TopicPartition{a.Topic, p})
 			}
 		}
-		out[m.id] = m
-		w.seen[m.id] = m
+		out[m.ID] = m
+		w.Seen[m.ID] = m
 	}
 	return out
 }
 
 // pollOwners says who owns what.
-func pollOwners(members map[string]*member) map[tp]holding {
-	out := map[tp]holding{}
+func pollOwners(members map[string]*Member) map[TopicPartition]holding {
+	out := map[TopicPartition]holding{}
 	for k, id := range assignedIn(members) {
 		out[k] = holding{member: id}
 	}
@@ -157,10 +157,10 @@ func pollOwners(members map[string]*member) map[tp]holding {
 }
 
 // open starts a step at an observation.
-func (w *pollWalk) open(o *inspect.Observation, after map[string]*member) *step {
+func (w *pollWalk) open(o *inspect.Observation, after map[string]*Member) *Step {
 	prev := w.gen
-	return &step{at: o.From.Time, endAt: o.From.Time, polled: true, lastRest: w.rest.To.Time, id: o.ID(), server: o.Epoch != nil,
-		gen: w.gen, gens: []int32{w.gen}, prevGen: &prev, before: w.members, after: after, total: len(w.owner)}
+	return &Step{At: o.From.Time, EndAt: o.From.Time, Polled: true, LastRest: w.rest.To.Time, ID: o.ID(), ServerSide: o.Epoch != nil,
+		Generation: w.gen, Generations: []int32{w.gen}, PreviousGeneration: &prev, Before: w.Members, After: after, Assigned: len(w.owner)}
 }
 
 // step takes an observation after a rebalance.
@@ -168,42 +168,42 @@ func (w *pollWalk) step(o *inspect.Observation) {
 	fresh := w.polled(o)
 	owners := pollOwners(fresh)
 	if w.second(fresh, owners) {
-		w.rest, w.restIn, w.owner, w.members = o, false, owners, fresh
+		w.rest, w.restIn, w.owner, w.Members = o, false, owners, fresh
 		w.gen = w.generation(o)
 		return
 	}
 	s := w.open(o, fresh)
-	s.gen = w.generation(o)
+	s.Generation = w.generation(o)
 	swaps := w.swapsOnly(fresh)
-	if o.Epoch == nil && s.gen == w.gen && swaps == nil {
-		s.gen++
+	if o.Epoch == nil && s.Generation == w.gen && swaps == nil {
+		s.Generation++
 	}
-	s.gens, s.empty, s.total = []int32{s.gen}, len(fresh) == 0, len(owners)
-	if snapshot := w.in.Snapshot; snapshot != nil && !s.server {
-		s.protoFrom, s.protoTo = snapshot.Assignor, snapshot.Assignor
-		s.eager = eager(s.protoTo)
+	s.Generations, s.Empty, s.Assigned = []int32{s.Generation}, len(fresh) == 0, len(owners)
+	if snapshot := w.in.Snapshot; snapshot != nil && !s.ServerSide {
+		s.ProtocolFrom, s.ProtocolTo = snapshot.Assignor, snapshot.Assignor
+		s.Eager = eager(s.ProtocolTo)
 	}
-	if s.gen == w.gen && swaps != nil {
-		s.replaced = swaps
+	if s.Generation == w.gen && swaps != nil {
+		s.Replaced = swaps
 	} else {
 		w.diff(s, 0)
 	}
 	for k, h := range owners {
 		if was, had := w.owner[k]; had && was.member != h.member {
-			s.moved++
+			s.Moved++
 		}
 	}
-	w.steps = append(w.steps, s)
-	w.rest, w.restIn, w.gen = o, false, s.gen
-	w.members, w.owner = fresh, owners
+	w.Steps = append(w.Steps, s)
+	w.rest, w.restIn, w.gen = o, false, s.Generation
+	w.Members, w.owner = fresh, owners
 	w.settle(o)
 }
 
 // second reports whether an observation shows the second half of a cooperative
 // rebalance, of which the first took partitions away: the same members, and more of
 // the partitions assigned.
-func (w *pollWalk) second(fresh map[string]*member, owners map[tp]holding) bool {
-	if len(w.steps) == 0 || w.steps[len(w.steps)-1].server || !maps.EqualFunc(fresh, w.members, sameMember) || len(owners) <= len(w.owner) {
+func (w *pollWalk) second(fresh map[string]*Member, owners map[TopicPartition]holding) bool {
+	if len(w.Steps) == 0 || w.Steps[len(w.Steps)-1].ServerSide || !maps.EqualFunc(fresh, w.Members, sameMember) || len(owners) <= len(w.owner) {
 		return false
 	}
 	for k, h := range w.owner {
@@ -216,30 +216,34 @@ func (w *pollWalk) second(fresh map[string]*member, owners map[tp]holding) bool 
 
 // swapsOnly are the static members whose place another process took, where nothing
 // else changed: no rebalance follows then. nil otherwise.
-func (w *pollWalk) swapsOnly(fresh map[string]*member) []replacement {
-	if w.restIn || len(fresh) != len(w.members) {
+func (w *pollWalk) swapsOnly(fresh map[string]*Member) []Replacement {
+	if w.restIn || len(fresh) != len(w.Members) {
 		return nil
 	}
-	var out []replacement
-	for _, m := range byID(fresh) {
-		if w.members[m.id] != nil {
+	var out []Replacement
+	for _, m := range ByID(fresh) {
+		if w.Members[m.ID] != nil {
 			continue
 		}
-		old := w.holder(m.instance, fresh)
+		old := w.holder(m.InstanceID, fresh)
 		if old == nil {
 			return nil
 		}
-		out = append(out, replacement{old: old, new: m, held: map[tp]int{}})
+		out = append(out, Replacement{Old: old, New: m, Held: map[TopicPartition]int{}})
 	}
 	return out
 }
 
 // settle notes when a KIP-848 group has converged.
 func (w *pollWalk) settle(o *inspect.Observation) {
-	if len(w.steps) == 0 || o.State != "Stable" {
+	if len(w.Steps) == 0 || o.State != "Stable" {
 		return
 	}
-	if s := w.steps[len(w.steps)-1]; s.server && s.converged.IsZero() && len(s.replaced) == 0 {
-		s.converged = o.From.Time
+	if s := w.Steps[len(w.Steps)-1]; s.ServerSide && s.Converged.IsZero() && len(s.Replaced) == 0 {
+		s.Converged = o.From.Time
 	}
 }
+
+// Inactive reports a state whose answer lists no members although the group has some,
+// or that of a group that does not exist.
+func Inactive(state string) bool { return state == "Dead" || state == "" }

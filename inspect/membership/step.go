@@ -1,0 +1,113 @@
+package membership
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// Step is one rebalance, or one change of a static member's process without one, as
+// it was read. Positions are indices among the group's records in order. Whoever
+// reads a Step must not change it.
+type Step struct {
+	ID    string    // partition and offset of its record, "24:1228", or that of its poll
+	Pos   int       // position of its last record
+	First int       // position of its first record: more than one where a cooperative rebalance has two halves
+	At    time.Time // of its first record
+	EndAt time.Time // of its last record
+	// StateTime is the end of the join phase, of a classic group; zero unknown.
+	StateTime time.Time
+	Polled    bool      // seen by polls alone
+	LastRest  time.Time // of a polled one: the last poll before it
+
+	Generation         int32 // classic generation or group epoch, after it
+	PreviousGeneration *int32
+	Generations        []int32 // all that it went through
+	Skipped            int32   // generations that never reached the log
+	Compacted          bool    // generations are missing where the log is compacted
+	ServerSide         bool    // KIP-848, KIP-932 or KIP-1071: Generation is the group epoch
+	Base               bool    // what was before is unknown
+
+	Before, After map[string]*Member // by member id
+	Joined        []*Member
+	Left          []*Departure
+	Replaced      []Replacement
+
+	Eager    bool // the assignor is known to take all partitions away while it rebalances
+	Empty    bool // nobody is left
+	Deleted  bool // the group is
+	Migrated bool // from the classic protocol to the consumer protocol, or back
+	// ProtocolFrom and ProtocolTo are the assignors before and after it, or the
+	// protocols where it is Migrated; "" unknown.
+	ProtocolFrom, ProtocolTo string
+
+	Subscriptions []string         // who changed its subscription, and how
+	Doubt         string           // who joined or else changed its subscription
+	Grown         []TopicPartition // partitions that nobody had before
+	Topics        string           // KIP-848: what changed in the topics
+
+	Moved         int       // partitions with another owner than before
+	Assigned      int       // partitions with an owner after it
+	Converged     time.Time // KIP-848: when every member had reached the epoch; zero not yet
+	ConvergedLast string    // name of the member that did so last
+
+	// Surviving is what each member that stays held when the step began, of at most
+	// fewParts partitions, with the position since which it held them; only where
+	// somebody left.
+	Surviving map[string]map[TopicPartition]int
+
+	unassigned map[TopicPartition]bool
+}
+
+// Departure is a member that went in a Step.
+type Departure struct {
+	Member *Member
+	Pos    int                    // first record without it
+	Held   map[TopicPartition]int // its partitions, with the position since which it held them
+	Swap   *Member                // another process of the same client that came in the same record; nil none
+}
+
+// Replacement is a static member whose place another process took.
+type Replacement struct {
+	Old, New *Member
+	Held     map[TopicPartition]int
+}
+
+// fewParts is how many partitions of a survivor are looked at for its pace.
+const fewParts = 8
+
+// someOf keeps the first fewParts partitions, so that the choice is always the same.
+func someOf(held map[TopicPartition]int) map[TopicPartition]int {
+	if len(held) <= fewParts {
+		return held
+	}
+	keys := slices.SortedFunc(maps.Keys(held), Compare)
+	out := make(map[TopicPartition]int, fewParts)
+	for _, k := range keys[:fewParts] {
+		out[k] = held[k]
+	}
+	return out
+}
+
+// pairSwaps finds dynamic members that were replaced by the same client on the
+// same host in one record. Where several share client id and host the pairs
+// cannot be told, only their number.
+func pairSwaps(s *Step) {
+	used := map[string]bool{}
+	for _, d := range s.Left {
+		if d.Swap != nil {
+			used[d.Swap.ID] = true
+		}
+	}
+	for _, d := range s.Left {
+		if d.Swap != nil {
+			continue
+		}
+		for _, m := range s.Joined {
+			if !used[m.ID] && SameClient(d.Member, m) {
+				d.Swap, used[m.ID] = m, true
+				break
+			}
+		}
+	}
+}
