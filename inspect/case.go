@@ -23,6 +23,7 @@ type Case struct {
 	Logs         []PartitionLog `json:"partition_logs,omitempty"`
 	Observations []Observation  `json:"observations,omitempty"` // ordered by time within a group
 	Timelines    []Timeline     `json:"timelines,omitempty"`
+	OffsetsAt    []OffsetAt     `json:"offsets_at,omitempty"` // where partitions were at the moments that departures turn on
 	LogEvents    []LogEvent     `json:"log_events,omitempty"`
 	Configs      []ClientConfig `json:"configs,omitempty"`
 	Declared     Declared       `json:"declared,omitzero"`
@@ -79,6 +80,7 @@ const (
 	FactClientLog    Fact = "client_log"    // log files
 	FactDeclared     Fact = "declared"      // --batch-time, --record-time, --back-off, --gc-pause
 	FactPollTime     Fact = "poll_time"     // longest time between two polls: declared, or seen in history or a log
+	FactOffsetsAt    Fact = "offsets_at"    // ListOffsets by timestamp on the groups' topics
 	FactPause        Fact = "pause"         // longest pause of the process: declared, or seen in a GC log
 )
 

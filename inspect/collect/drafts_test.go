@@ -128,7 +128,7 @@ func TestLag(t *testing.T) {
 		{MemberID: "b", Assignment: []inspect.TopicPartitions{{Topic: "t", Partitions: []int32{2}}}},
 		{MemberID: "c", Assignment: []inspect.TopicPartitions{}}}}}
 	d.setLag(commits{{"t", 0}: 10, {"t", 1}: 100, {"t", 2}: -1, {"t", 3}: 7, {"u", 0}: 5}, nil, map[tp]extent{
-		{"t", 0}: {0, 25, nil}, {"t", 1}: {0, 90, nil}, {"t", 2}: {0, 50, nil}, {"t", 3}: {2, 9, nil}, {"t", 4}: {0, 3, nil}, {"u", 0}: {-1, -1, errNoBroker}})
+		{"t", 0}: {start: 0, end: 25}, {"t", 1}: {start: 0, end: 90}, {"t", 2}: {start: 0, end: 50}, {"t", 3}: {start: 2, end: 9}, {"t", 4}: {start: 0, end: 3}, {"u", 0}: {start: -1, end: -1, err: errNoBroker}})
 	want := []struct {
 		topic     string
 		partition int32

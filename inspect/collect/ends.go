@@ -13,11 +13,12 @@ import (
 // watermark). Partitions that could not be asked are missing from the answer. The
 // error is that of Metadata: then nothing could be asked.
 func (c *Collector) Ends(ctx context.Context, of []inspect.TopicPartitions) (map[string]map[int32]int64, error) {
-	topics := map[string]bool{}
+	var topics []string
 	for _, t := range of {
-		topics[t.Topic] = true
+		topics = append(topics, t.Topic)
 	}
-	m, err := c.Metadata(ctx, slices.Sorted(maps.Keys(topics))...)
+	slices.Sort(topics)
+	m, err := c.Metadata(ctx, slices.Compact(topics)...)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +33,7 @@ func (c *Collector) Ends(ctx context.Context, of []inspect.TopicPartitions) (map
 	out := map[string]map[int32]int64{}
 	var mu sync.Mutex
 	each(slices.Collect(maps.Keys(byLeader)), func(leader int32) {
-		ends := listOffsets(ctx, c.broker(m, leader), byLeader[leader], latest)
+		ends := listOffsets(ctx, c.broker(m, leader), byLeader[leader], always(latest))
 		mu.Lock()
 		defer mu.Unlock()
 		for p, e := range ends {

@@ -274,6 +274,7 @@ func (r *run) fetchShareStarts(ctx context.Context, b broker, ids []string) map[
 // extent is the log of one partition.
 type extent struct {
 	start, end int64 // -1 unknown
+	time       int64 // of the record at end, in milliseconds; -1 none or not asked for
 	err        error
 }
 
@@ -290,7 +291,7 @@ func (r *run) readEnds(ctx context.Context, wanted map[tp]bool) map[tp]extent {
 	for p := range wanted {
 		leader, err := r.leaderOf(p)
 		if err != nil {
-			out[p] = extent{-1, -1, err}
+			out[p] = extent{start: -1, end: -1, time: -1, err: err}
 			continue
 		}
 		byLeader[leader] = append(byLeader[leader], p)
@@ -300,8 +301,8 @@ func (r *run) readEnds(ctx context.Context, wanted map[tp]bool) map[tp]extent {
 		b := r.broker(r.m, leader)
 		var ends, starts map[tp]extent
 		var wg sync.WaitGroup
-		wg.Go(func() { ends = listOffsets(ctx, b, byLeader[leader], latest) })
-		wg.Go(func() { starts = listOffsets(ctx, b, byLeader[leader], earliest) })
+		wg.Go(func() { ends = listOffsets(ctx, b, byLeader[leader], always(latest)) })
+		wg.Go(func() { starts = listOffsets(ctx, b, byLeader[leader], always(earliest)) })
 		wg.Wait()
 		mu.Lock()
 		defer mu.Unlock()
@@ -316,22 +317,9 @@ func (r *run) readEnds(ctx context.Context, wanted map[tp]bool) map[tp]extent {
 
 // leaderOf is the leader of a partition, from the topics loaded before.
 func (r *run) leaderOf(p tp) (int32, error) {
-	t, ok := r.topic(p.topic)
-	if !ok {
-		return -1, kerr.UnknownTopicOrPartition
-	}
-	if t.Err != nil {
-		return -1, t.Err
-	}
-	for _, pm := range t.Partitions {
-		if pm.Partition == p.partition {
-			if pm.Leader < 0 {
-				return -1, kerr.LeaderNotAvailable
-			}
-			return pm.Leader, nil
-		}
-	}
-	return -1, kerr.UnknownTopicOrPartition
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.m.leader(p.topic, p.partition)
 }
 
 // The timestamps by which ListOffsets means the ends of a log.
@@ -340,14 +328,19 @@ const (
 	earliest int64 = -2
 )
 
-// listOffsets asks one leader for one end of its logs; the answer is in extent.end.
-func listOffsets(ctx context.Context, b broker, ps []tp, at int64) map[tp]extent {
+// always asks the same of every partition.
+func always(at int64) func(tp) int64 { return func(tp) int64 { return at } }
+
+// listOffsets asks one leader for the offset that each of its logs had at a timestamp,
+// or for one end of them; the answer is in extent.end, and the record's timestamp in
+// extent.time. Each partition may be named once: brokers refuse a second time.
+func listOffsets(ctx context.Context, b broker, ps []tp, at func(tp) int64) map[tp]extent {
 	req := kmsg.NewPtrListOffsetsRequest()
 	req.ReplicaID = -1
 	byTopic := map[string][]kmsg.ListOffsetsRequestTopicPartition{}
 	for _, p := range ps {
 		rp := kmsg.NewListOffsetsRequestTopicPartition()
-		rp.Partition, rp.Timestamp, rp.MaxNumOffsets = p.partition, at, 1
+		rp.Partition, rp.Timestamp, rp.MaxNumOffsets = p.partition, at(p), 1
 		byTopic[p.topic] = append(byTopic[p.topic], rp)
 	}
 	for topic, parts := range byTopic {
@@ -359,13 +352,13 @@ func listOffsets(ctx context.Context, b broker, ps []tp, at int64) map[tp]extent
 	resp, err := req.RequestWith(ctx, b)
 	if err != nil {
 		for _, p := range ps {
-			out[p] = extent{-1, -1, err}
+			out[p] = extent{start: -1, end: -1, time: -1, err: err}
 		}
 		return out
 	}
 	for _, t := range resp.Topics {
 		for _, p := range t.Partitions {
-			e := extent{-1, p.Offset, kerr.ErrorForCode(p.ErrorCode)}
+			e := extent{start: -1, end: p.Offset, time: p.Timestamp, err: kerr.ErrorForCode(p.ErrorCode)}
 			if e.err != nil {
 				e.end = -1
 			}

@@ -46,6 +46,26 @@ type TopicMeta struct {
 	Err        error // of the topic, a *kerr.Error
 }
 
+// leader is the leader of a partition, where the topic was asked for.
+func (m *Metadata) leader(topic string, partition int32) (int32, error) {
+	t, ok := m.Topics[topic]
+	if !ok {
+		return -1, kerr.UnknownTopicOrPartition
+	}
+	if t.Err != nil {
+		return -1, t.Err
+	}
+	for _, pm := range t.Partitions {
+		if pm.Partition == partition {
+			if pm.Leader < 0 {
+				return -1, kerr.LeaderNotAvailable
+			}
+			return pm.Leader, nil
+		}
+	}
+	return -1, kerr.UnknownTopicOrPartition
+}
+
 // PartitionMeta is the placement of one partition.
 type PartitionMeta struct {
 	Partition   int32
