@@ -1,8 +1,12 @@
 package advise
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"sync"
+
+	"github.com/kgdiag/kgdiag/inspect"
 )
 
 var catalog = map[string]Rule{}
@@ -35,6 +39,19 @@ var sorted = sync.OnceValue(func() []*Rule {
 	}
 	return out
 })
+
+// Explaining are the ids of the rules that explain or cure a cause, in the order in
+// which they are to be shown.
+func Explaining(c inspect.Cause) []string {
+	var out []string
+	for _, r := range sorted() {
+		if r.Explains[c] > 0 {
+			out = append(out, r.ID)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b string) int { return cmp.Compare(catalog[a].Explains[c], catalog[b].Explains[c]) })
+	return out
+}
 
 // Lookup finds a rule by id or name, whatever their case.
 func Lookup(word string) (Rule, bool) {

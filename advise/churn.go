@@ -97,13 +97,10 @@ func byLane(ds []departure) [][]departure {
 // planned reports whether a rebalance is the visible side of a change that somebody
 // made: a deploy, a first start, a deletion.
 func planned(r inspect.Rebalance) bool {
-	switch r.Cause {
-	case inspect.RollingRestart, inspect.StaticMemberRestarted, inspect.GroupDeleted, inspect.ProtocolChanged:
-		return true
-	case inspect.GroupEmptied: // by a stop, or because the last member was put out
+	if r.Cause == inspect.GroupEmptied { // by a stop, or because the last member was put out
 		return !slices.ContainsFunc(r.Members.Left, func(l inspect.Departure) bool { return l.Cause.Eviction() })
 	}
-	return false
+	return r.Cause.Info().Planned
 }
 
 // slow reports whether a rebalance held the group up for too long.

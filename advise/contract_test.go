@@ -120,6 +120,37 @@ func TestDocsAreComplete(t *testing.T) {
 	}
 }
 
+// TestCausesAreExplained: what somebody has to act on has a rule that says how.
+func TestCausesAreExplained(t *testing.T) {
+	for _, c := range inspect.Causes() {
+		if c.Info().Acts && len(advise.Explaining(c)) == 0 {
+			t.Errorf("%s asks somebody to act, and no rule explains it", c)
+		}
+	}
+	for _, r := range advise.Rules() {
+		for c, rank := range r.Explains {
+			if c.Info().Cause == "" || rank < 1 {
+				t.Errorf("%s explains %q with rank %d: want a cause of the vocabulary and a rank from 1", r.ID, c, rank)
+			}
+		}
+	}
+}
+
+// TestOrderOfCure: the record over which members go comes before any setting, and the
+// setting itself before what only counts.
+func TestOrderOfCure(t *testing.T) {
+	for c, want := range map[inspect.Cause]string{
+		inspect.PollIntervalExceeded: "KGD210 KGD105 KGD204 KGD108 KGD203 KGD207",
+		inspect.SessionExpired:       "KGD210 KGD201 KGD103 KGD109 KGD101 KGD102 KGD107 KGD204 KGD203",
+		inspect.UnknownCause:         "KGD210 KGD203 KGD204",
+		inspect.MemberJoined:         "",
+	} {
+		if got := strings.Join(advise.Explaining(c), " "); got != want {
+			t.Errorf("%s: %s, want %s", c, got, want)
+		}
+	}
+}
+
 func TestEveryRuleHasFixtures(t *testing.T) {
 	have := map[string]map[string]int{}
 	for _, f := range fixtures(t) {

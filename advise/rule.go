@@ -63,8 +63,13 @@ type Rule struct {
 	// SymptomOf names the rules whose finding about the same consumer or group
 	// explains a finding of this one.
 	SymptomOf []string
-	Doc       Doc
-	Check     func(s *Subject, report func(Finding))
+	// Explains are the causes of a rebalance that a finding of this rule explains or
+	// cures, each with the rule's rank among the cause's rules: 1 is shown first, equal
+	// ranks by id. A rule that explains inspect.UnknownCause says that a group rebalances
+	// too often, whatever the causes.
+	Explains map[inspect.Cause]int
+	Doc      Doc
+	Check    func(s *Subject, report func(Finding))
 }
 
 // Doc is what explain and the generated documentation say about a rule.

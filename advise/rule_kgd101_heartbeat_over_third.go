@@ -8,8 +8,9 @@ import (
 
 var _ = register(Rule{
 	ID: "KGD101", Name: "heartbeat-over-third", Severity: Warning, Since: "v0.1.0", Scope: PerClient,
-	Needs: []inspect.Fact{inspect.FactClientConfig},
-	Uses:  []inspect.Fact{inspect.FactBrokerConfig},
+	Needs:    []inspect.Fact{inspect.FactClientConfig},
+	Uses:     []inspect.Fact{inspect.FactBrokerConfig},
+	Explains: map[inspect.Cause]int{inspect.SessionExpired: 5},
 	Doc: Doc{
 		Summary: "The heartbeat interval is over a third of the session timeout.",
 		Why: "The coordinator puts a member out when no heartbeat came for the session timeout. With three heartbeats to a session, two " +

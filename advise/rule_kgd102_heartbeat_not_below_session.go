@@ -11,6 +11,7 @@ var _ = register(Rule{
 	Needs:     []inspect.Fact{inspect.FactClientConfig},
 	Uses:      []inspect.Fact{inspect.FactBrokerConfig},
 	SymptomOf: []string{"KGD108"},
+	Explains:  map[inspect.Cause]int{inspect.SessionExpired: 6},
 	Doc: Doc{
 		Summary: "The heartbeat interval is not below the session timeout.",
 		Why: "The session ends before the next heartbeat is due. The Java client, kafka-python, sarama and kafkajs refuse to start; " +

@@ -12,6 +12,7 @@ var _ = register(Rule{
 	Needs:     []inspect.Fact{inspect.FactTimeouts, inspect.FactPause},
 	Uses:      []inspect.Fact{inspect.FactBrokerConfig, inspect.FactClientConfig, inspect.FactGroupConfig},
 	SymptomOf: []string{"KGD102", "KGD101"},
+	Explains:  map[inspect.Cause]int{inspect.SessionExpired: 3},
 	Doc: Doc{
 		Summary: "The session timeout is shorter than three heartbeats plus the longest pause of the process.",
 		Why: "While the process stands still, in a garbage collection or without CPU time, its heartbeat thread stands still too. A pause " +

@@ -13,6 +13,7 @@ var _ = register(Rule{
 	Needs:     []inspect.Fact{inspect.FactTimeouts, inspect.FactPollTime},
 	Uses:      []inspect.Fact{inspect.FactClientConfig},
 	SymptomOf: []string{"KGD108", "KGD601", "KGD210"},
+	Explains:  map[inspect.Cause]int{inspect.PollIntervalExceeded: 2, inspect.RejoinTimedOut: 3, inspect.SyncPhaseExpired: 3},
 	Doc: Doc{
 		Summary: "The work between two polls takes longer than max.poll.interval.ms, or nearly so.",
 		Why: "A consumer that is not polled for max.poll.interval.ms leaves the group by itself, although its heartbeats go on (KIP-62). " +

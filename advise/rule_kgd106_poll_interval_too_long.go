@@ -14,8 +14,9 @@ const (
 
 var _ = register(Rule{
 	ID: "KGD106", Name: "poll-interval-too-long", Severity: Warning, Since: "v0.1.0", Scope: PerClient,
-	Needs: []inspect.Fact{inspect.FactTimeouts},
-	Uses:  []inspect.Fact{inspect.FactDeclared, inspect.FactHistory, inspect.FactClientLog},
+	Needs:    []inspect.Fact{inspect.FactTimeouts},
+	Uses:     []inspect.Fact{inspect.FactDeclared, inspect.FactHistory, inspect.FactClientLog},
+	Explains: map[inspect.Cause]int{inspect.RejoinTimedOut: 4},
 	Doc: Doc{
 		Summary: "max.poll.interval.ms is so long that a stuck consumer holds up every rebalance for that time.",
 		Why: "max.poll.interval.ms is sent as the rebalance timeout: the join phase waits that long for members that do not rejoin because " +

@@ -10,6 +10,7 @@ var _ = register(Rule{
 	ID: "KGD107", Name: "session-above-poll-interval", Severity: Error, Since: "v0.1.0", Scope: PerClient,
 	Needs:     []inspect.Fact{inspect.FactTimeouts},
 	SymptomOf: []string{"KGD108"},
+	Explains:  map[inspect.Cause]int{inspect.SessionExpired: 7},
 	Doc: Doc{
 		Summary: "The session timeout is above max.poll.interval.ms.",
 		Why: "The poll check then always comes first, so the session adds nothing for a consumer that is alive, and a dead one is noticed " +

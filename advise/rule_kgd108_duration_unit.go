@@ -33,8 +33,9 @@ func unitSlip(v Value) bool {
 
 var _ = register(Rule{
 	ID: "KGD108", Name: "duration-unit", Severity: Error, Since: "v0.1.0", Scope: PerClient,
-	Needs: []inspect.Fact{inspect.FactTimeouts},
-	Uses:  []inspect.Fact{inspect.FactBrokerConfig, inspect.FactDeclared, inspect.FactHistory, inspect.FactClientLog},
+	Needs:    []inspect.Fact{inspect.FactTimeouts},
+	Uses:     []inspect.Fact{inspect.FactBrokerConfig, inspect.FactDeclared, inspect.FactHistory, inspect.FactClientLog},
+	Explains: map[inspect.Cause]int{inspect.PollIntervalExceeded: 4},
 	Doc: Doc{
 		Summary: "A duration looks as if it were written in another unit.",
 		Why: "Kafka's settings that end in .ms are milliseconds; Go libraries take nanoseconds, some frameworks seconds. A session of 45 ms " +

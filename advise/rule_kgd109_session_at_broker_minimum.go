@@ -10,6 +10,7 @@ var _ = register(Rule{
 	ID: "KGD109", Name: "session-at-broker-minimum", Severity: Warning, Since: "v0.1.0", Scope: PerClient,
 	Needs:     []inspect.Fact{inspect.FactTimeouts, inspect.FactBrokerConfig},
 	SymptomOf: []string{"KGD108", "KGD103"},
+	Explains:  map[inspect.Cause]int{inspect.SessionExpired: 4},
 	Doc: Doc{
 		Summary: "The session timeout is within one and a half times of the broker's minimum.",
 		Why: "At the minimum of 6 s two late heartbeats put a member out. KIP-735 raised the default to 45 s because short faults of the " +

@@ -11,6 +11,7 @@ var _ = register(Rule{
 	Needs:     []inspect.Fact{inspect.FactTimeouts, inspect.FactHistory},
 	Uses:      []inspect.Fact{inspect.FactMembers, inspect.FactBrokerConfig, inspect.FactClientConfig},
 	SymptomOf: []string{"KGD101", "KGD102", "KGD103", "KGD108", "KGD210"},
+	Explains:  map[inspect.Cause]int{inspect.SessionExpired: 2},
 	Doc: Doc{
 		Summary: "Members were put out because no heartbeat came for session.timeout.ms, and came back.",
 		Why: "The coordinator puts a member out after session.timeout.ms without a heartbeat: a stop of the process (garbage collection, CPU " +

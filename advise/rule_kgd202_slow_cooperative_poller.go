@@ -8,7 +8,8 @@ import (
 
 var _ = register(Rule{
 	ID: "KGD202", Name: "slow-cooperative-poller", Severity: Error, Since: "v0.1.0", Scope: PerGroup,
-	Needs: []inspect.Fact{inspect.FactHistory},
+	Needs:    []inspect.Fact{inspect.FactHistory},
+	Explains: map[inspect.Cause]int{inspect.SyncPhaseExpired: 2},
 	Doc: Doc{
 		Summary: "A cooperative member that polls more slowly than its session was put out while it rejoined.",
 		Why: "The Java consumer stops its heartbeats between the answer to JoinGroup and its SyncGroup, which it sends at its next poll. Under a " +

@@ -13,6 +13,10 @@ var _ = register(Rule{
 	Needs: []inspect.Fact{inspect.FactHistory},
 	SymptomOf: []string{"KGD105", "KGD201", "KGD202", "KGD204", "KGD206", "KGD210", "KGD211", "KGD212", "KGD302",
 		"KGD101", "KGD102", "KGD103", "KGD104"},
+	Explains: map[inspect.Cause]int{
+		inspect.PollIntervalExceeded: 5, inspect.SyncPhaseExpired: 4, inspect.SessionExpired: 9,
+		inspect.RestartedWithinSession: 5, inspect.MemberLeft: 4, inspect.UnknownCause: 2,
+	},
 	Doc: Doc{
 		Summary: "The group rebalanced at least ten times within an hour without a deploy.",
 		Why: "A classic rebalance stops every member until the slowest has rejoined, so a group that rebalances every few minutes hardly works. " +

@@ -10,6 +10,10 @@ var _ = register(Rule{
 	ID: "KGD204", Name: "flapping-member", Severity: Warning, Since: "v0.1.0", Scope: PerGroup,
 	Needs:     []inspect.Fact{inspect.FactHistory},
 	SymptomOf: []string{"KGD105", "KGD201", "KGD202", "KGD206", "KGD210"},
+	Explains: map[inspect.Cause]int{
+		inspect.PollIntervalExceeded: 3, inspect.RejoinTimedOut: 5, inspect.SessionExpired: 8,
+		inspect.RestartedWithinSession: 4, inspect.MemberLeft: 2, inspect.UnknownCause: 3,
+	},
 	Doc: Doc{
 		Summary: "One member keeps leaving the group and coming back.",
 		Why: "Each departure and each return rebalances the whole group. When it is always the same member, look at that process, its host and its " +

@@ -8,7 +8,8 @@ import (
 
 var _ = register(Rule{
 	ID: "KGD205", Name: "rolling-restart-without-static-membership", Severity: Info, Since: "v0.1.0", Scope: PerGroup,
-	Needs: []inspect.Fact{inspect.FactHistory},
+	Needs:    []inspect.Fact{inspect.FactHistory},
+	Explains: map[inspect.Cause]int{inspect.RestartedWithinSession: 2, inspect.MemberLeft: 3, inspect.RollingRestart: 1},
 	Doc: Doc{
 		Summary: "Deploys rebalance the group at every restart, because its members are dynamic.",
 		Why: "A dynamic member gets a new member id at each start: its going and its coming are two rebalances. A static member " +

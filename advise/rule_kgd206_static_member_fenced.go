@@ -8,8 +8,9 @@ import (
 
 var _ = register(Rule{
 	ID: "KGD206", Name: "static-member-fenced", Severity: Error, Since: "v0.1.0", Scope: PerGroup,
-	Needs: []inspect.Fact{inspect.FactHistory},
-	Uses:  []inspect.Fact{inspect.FactClientLog},
+	Needs:    []inspect.Fact{inspect.FactHistory},
+	Uses:     []inspect.Fact{inspect.FactClientLog},
+	Explains: map[inspect.Cause]int{inspect.StaticMemberFenced: 1},
 	Doc: Doc{
 		Summary: "Two processes use one group.instance.id and put each other out.",
 		Why: "A static member that joins takes the place of the one with its instance id, and the old process is fenced (FENCED_INSTANCE_ID) and " +

@@ -10,6 +10,7 @@ var _ = register(Rule{
 	ID: "KGD207", Name: "slow-rebalance", Severity: Warning, Since: "v0.1.0", Scope: PerGroup,
 	Needs:     []inspect.Fact{inspect.FactHistory},
 	SymptomOf: []string{"KGD106", "KGD110"},
+	Explains:  map[inspect.Cause]int{inspect.PollIntervalExceeded: 6, inspect.RejoinTimedOut: 2},
 	Doc: Doc{
 		Summary: "A rebalance took half a minute or more, or a KIP-848 group over a minute to converge.",
 		Why: "A classic rebalance completes when the slowest member has polled again, or after its rebalance timeout " +

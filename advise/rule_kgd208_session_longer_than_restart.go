@@ -12,8 +12,9 @@ const longSession = 5 * time.Minute
 
 var _ = register(Rule{
 	ID: "KGD208", Name: "session-longer-than-restart", Severity: Info, Since: "v0.1.0", Scope: PerClient,
-	Needs: []inspect.Fact{inspect.FactTimeouts, inspect.FactHistory},
-	Uses:  []inspect.Fact{inspect.FactMembers, inspect.FactClientConfig},
+	Needs:    []inspect.Fact{inspect.FactTimeouts, inspect.FactHistory},
+	Uses:     []inspect.Fact{inspect.FactMembers, inspect.FactClientConfig},
+	Explains: map[inspect.Cause]int{inspect.RestartedWithinSession: 3, inspect.StaticMemberRestarted: 1},
 	Doc: Doc{
 		Summary: "Static members have a session many times longer than their restarts take.",
 		Why: "The session of a static member bounds how long a member that is gone for good keeps its partitions. It need not be longer than a " +

@@ -55,6 +55,10 @@ var stuckAt = regexp.MustCompile(`^(.+)-(\d+) offset (\d+)$`)
 var _ = register(Rule{
 	ID: "KGD210", Name: "stuck-record", Severity: Error, Since: "v0.1.0", Scope: PerGroup,
 	Needs: []inspect.Fact{inspect.FactHistory},
+	Explains: map[inspect.Cause]int{
+		inspect.PollIntervalExceeded: 1, inspect.RejoinTimedOut: 1, inspect.SyncPhaseExpired: 1,
+		inspect.SessionExpired: 1, inspect.RestartedWithinSession: 1, inspect.MemberLeft: 1, inspect.UnknownCause: 1,
+	},
 	Doc: Doc{
 		Summary: "Members go again and again at the same offset of the same partition.",
 		Why: "The committed offset of a partition did not move while one owner after the other went: the record at that offset takes too " +

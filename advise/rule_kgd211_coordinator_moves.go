@@ -8,7 +8,8 @@ import (
 
 var _ = register(Rule{
 	ID: "KGD211", Name: "coordinator-moves", Severity: Warning, Since: "v0.1.0", Scope: PerGroup,
-	Needs: []inspect.Fact{inspect.FactHistory},
+	Needs:    []inspect.Fact{inspect.FactHistory},
+	Explains: map[inspect.Cause]int{inspect.CoordinatorMoved: 1},
 	Doc: Doc{
 		Summary: "The group's coordinator moved several times.",
 		Why: "The coordinator is the leader of the group's partition of __consumer_offsets. When it moves, members lose it, heartbeats fail " +

@@ -10,6 +10,7 @@ var _ = register(Rule{
 	ID: "KGD212", Name: "assignment-failed", Severity: Error, Since: "v0.1.0", Scope: PerGroup,
 	Needs:     []inspect.Fact{inspect.FactHistory},
 	SymptomOf: []string{"KGD302", "KGD301", "KGD202"},
+	Explains:  map[inspect.Cause]int{inspect.AssignmentFailed: 1},
 	Doc: Doc{
 		Summary: "Join rounds ended without an assignment.",
 		Why: "The generation is counted up when the join phase ends, but its record is written only when the leader has handed the assignment " +

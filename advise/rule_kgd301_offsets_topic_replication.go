@@ -8,7 +8,8 @@ import (
 
 var _ = register(Rule{
 	ID: "KGD301", Name: "offsets-topic-replication", Severity: Warning, Since: "v0.1.0", Scope: PerCluster,
-	Needs: []inspect.Fact{inspect.FactOffsetsTopic},
+	Needs:    []inspect.Fact{inspect.FactOffsetsTopic},
+	Explains: map[inspect.Cause]int{inspect.CoordinatorMoved: 2, inspect.AssignmentFailed: 2},
 	Doc: Doc{
 		Summary: "Partitions of __consumer_offsets have one replica only, or replicas that are not in sync.",
 		Why: "The leader of a group's partition of __consumer_offsets is its coordinator. With one replica, a broker that stops takes its " +

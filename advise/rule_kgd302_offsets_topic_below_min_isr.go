@@ -9,8 +9,9 @@ import (
 
 var _ = register(Rule{
 	ID: "KGD302", Name: "offsets-topic-below-min-isr", Severity: Error, Since: "v0.1.0", Scope: PerCluster,
-	Needs: []inspect.Fact{inspect.FactOffsetsTopic},
-	Uses:  []inspect.Fact{inspect.FactBrokerConfig},
+	Needs:    []inspect.Fact{inspect.FactOffsetsTopic},
+	Uses:     []inspect.Fact{inspect.FactBrokerConfig},
+	Explains: map[inspect.Cause]int{inspect.AssignmentFailed: 3},
 	Doc: Doc{
 		Summary: "Partitions of __consumer_offsets have fewer in-sync replicas than min.insync.replicas.",
 		Why: "The coordinator writes the group's metadata at the end of each rebalance. When the append fails with NOT_ENOUGH_REPLICAS, members " +

@@ -339,7 +339,7 @@ func (s *Subject) observedNeed() Need {
 		if r.Stall == nil || r.Confidence == inspect.Low {
 			continue
 		}
-		if r.Cause != inspect.PollIntervalExceeded && r.Cause != inspect.RejoinTimedOut {
+		if r.Cause.Info().Prevented != inspect.ByPollInterval {
 			continue
 		}
 		for _, l := range r.Members.Left {

@@ -10,7 +10,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kgdiag/kgdiag/advise"
-	"github.com/kgdiag/kgdiag/inspect"
 )
 
 // inTemp changes into a folder with these files.
@@ -203,23 +202,6 @@ func TestExplain(t *testing.T) {
 	a, _, stderr := testApp()
 	if code := runArgs(a, "explain", "poll_interval_exceded"); code != exitUsage || !strings.Contains(stderr.String(), "nearest: poll_interval_exceeded") {
 		t.Errorf("exit %d: %s", code, stderr)
-	}
-}
-
-func TestEveryCauseIsExplained(t *testing.T) {
-	for _, c := range inspect.Causes() {
-		if d := causeDocs[c]; d.Seen == "" || d.Means == "" || d.Do == "" {
-			t.Errorf("%s is not explained", c)
-		}
-	}
-	for c := range causeDocs {
-		found := false
-		for _, known := range inspect.Causes() {
-			found = found || known == c
-		}
-		if !found {
-			t.Errorf("%s is no cause", c)
-		}
 	}
 }
 

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -93,8 +94,8 @@ func explain(word string) (topic, error) {
 		return topic{}, usagef("%s: retired: %s", strings.ToUpper(word), why)
 	}
 	key := strings.ToLower(strings.NewReplacer(" ", "_", "-", "_").Replace(word))
-	if d, ok := causeDocs[inspect.Cause(key)]; ok {
-		d.Cause = inspect.Cause(key)
+	if c := inspect.Cause(key); slices.Contains(inspect.Causes(), c) {
+		d := causeDocOf(c)
 		return topic{Word: key, Cause: &d}, nil
 	}
 	for i := range glossary {

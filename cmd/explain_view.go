@@ -21,8 +21,7 @@ func explainListView(env envelope) render.View {
 	causes := &render.Table{Columns: render.Cols("CAUSE", "SEEN")}
 	var causeList []causeDoc
 	for _, c := range inspect.Causes() {
-		d := causeDocs[c]
-		d.Cause = c
+		d := causeDocOf(c)
 		causeList = append(causeList, d)
 		causes.Rows = append(causes.Rows, render.Row(string(c), d.Seen))
 	}

@@ -63,7 +63,7 @@ func (d *diagnosis) badness() float64 {
 	b := float64(len(d.rebalances)) / 100
 	for i := range d.rebalances {
 		r := &d.rebalances[i]
-		if acts(r.Cause) {
+		if r.Cause.Info().Acts {
 			b += points(r.Cause, r.Confidence)
 		}
 	}
@@ -145,14 +145,14 @@ func correlate(ds []diagnosis, window time.Duration) []sharedCause {
 		}
 		for j := range d.rebalances {
 			r := &d.rebalances[j]
-			if !acts(r.Cause) {
+			if !r.Cause.Info().Acts {
 				continue
 			}
 			for _, l := range r.Members.Left {
 				hosts[l.Host] = true
 				all = append(all, mishap{d.Group, broker, l.Host, l.ClientID, l.LeftBetween[1].Time, r.Cause})
 			}
-			if len(r.Members.Left) == 0 && acts(r.Cause) {
+			if len(r.Members.Left) == 0 && r.Cause.Info().Acts {
 				all = append(all, mishap{group: d.Group, broker: broker, at: r.Time.Time, cause: r.Cause})
 			}
 		}

@@ -263,21 +263,6 @@ func (d *diagnosis) past(c *inspect.Case, o *pastOptions) {
 	d.Cost.Idle, d.Cost.Stopped = d.Summary.Idle, d.Summary.Stopped
 }
 
-// causeWeight orders causes for the verdict: what has to be acted on comes first.
-func causeWeight(c inspect.Cause) int {
-	order := []inspect.Cause{inspect.PollIntervalExceeded, inspect.SyncPhaseExpired, inspect.SessionExpired, inspect.RejoinTimedOut,
-		inspect.StaticMemberFenced, inspect.AssignmentFailed, inspect.CoordinatorMoved, inspect.RestartedWithinSession, inspect.UnknownCause,
-		inspect.GroupEmptied, inspect.MemberLeft, inspect.RollingRestart, inspect.TopicMetadataChanged, inspect.SubscriptionChanged,
-		inspect.AssignorChanged, inspect.ProtocolChanged, inspect.StaticMemberRestarted, inspect.GroupDeleted, inspect.MemberJoined}
-	if i := slices.Index(order, c); i >= 0 {
-		return len(order) - i
-	}
-	return 0
-}
-
-// acts reports a cause that somebody has to act on.
-func acts(c inspect.Cause) bool { return causeWeight(c) >= causeWeight(inspect.UnknownCause) }
-
 // explain finds the main cause: the weightiest by how often and how surely it was
 // seen, of one member where one stands out.
 func (d *diagnosis) explain() {
@@ -328,8 +313,9 @@ func (d *diagnosis) explain() {
 // points weighs one occurrence.
 func points(c inspect.Cause, conf inspect.Confidence) float64 {
 	sure := map[inspect.Confidence]float64{inspect.High: 1, inspect.Medium: 0.8, inspect.Low: 0.4}[conf]
-	w := float64(causeWeight(c))
-	if acts(c) {
+	info := c.Info()
+	w := float64(info.Weight)
+	if info.Acts {
 		w += 20
 	}
 	return w * sure
@@ -370,31 +356,15 @@ func (oc occurrence) confidence() inspect.Confidence {
 	return oc.r.Confidence
 }
 
-// tiedRules are the rules whose findings explain or cure a cause.
-var tiedRules = map[inspect.Cause][]string{
-	inspect.PollIntervalExceeded:   {"KGD210", "KGD105", "KGD204", "KGD108", "KGD203", "KGD207"},
-	inspect.RejoinTimedOut:         {"KGD210", "KGD207", "KGD105", "KGD106", "KGD204"},
-	inspect.SyncPhaseExpired:       {"KGD210", "KGD202", "KGD105", "KGD203"},
-	inspect.SessionExpired:         {"KGD210", "KGD201", "KGD103", "KGD109", "KGD101", "KGD102", "KGD107", "KGD204", "KGD203"},
-	inspect.RestartedWithinSession: {"KGD210", "KGD205", "KGD208", "KGD204", "KGD203"},
-	inspect.MemberLeft:             {"KGD210", "KGD204", "KGD205", "KGD203"},
-	inspect.RollingRestart:         {"KGD205"},
-	inspect.StaticMemberFenced:     {"KGD206"},
-	inspect.StaticMemberRestarted:  {"KGD208"},
-	inspect.CoordinatorMoved:       {"KGD211", "KGD301"},
-	inspect.AssignmentFailed:       {"KGD212", "KGD301", "KGD302"},
-	inspect.UnknownCause:           {"KGD210", "KGD203", "KGD204"},
-}
-
 // advice picks the findings that are tied to the cause; the others are counted.
 func (d *diagnosis) advice(report advise.Report) {
 	d.Checked = report.Checked
-	tied := tiedRules[d.Cause]
+	tied, churn := advise.Explaining(d.Cause), advise.Explaining(inspect.UnknownCause)
 	for _, f := range report.Findings {
 		if f.Group != d.Group && f.Group != "" {
 			continue
 		}
-		if f.Severity.Rank() >= advise.Warning.Rank() && slices.Contains([]string{"KGD203", "KGD204", "KGD210"}, f.ID) {
+		if f.Severity.Rank() >= advise.Warning.Rank() && slices.Contains(churn, f.ID) {
 			d.churns = true
 		}
 		if f.Severity.Rank() >= advise.Warning.Rank() || slices.Contains(tied, f.ID) {
@@ -421,7 +391,7 @@ func (d *diagnosis) judge() {
 	bad := d.Summary.Evictions > 0 || d.churns
 	for i := range d.rebalances {
 		r := &d.rebalances[i]
-		bad = bad || acts(r.Cause) && (len(r.Members.Left) > 0 || r.Cause == inspect.AssignmentFailed || r.Cause == inspect.StaticMemberFenced)
+		bad = bad || r.Cause.Info().Acts && (len(r.Members.Left) > 0 || r.Cause == inspect.AssignmentFailed || r.Cause == inspect.StaticMemberFenced)
 	}
 	switch {
 	case d.Waiting != nil && d.Waiting.long(d.live.At) && (bad || d.Waiting.mayTake() > longWait):

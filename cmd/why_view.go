@@ -200,7 +200,7 @@ func (a *app) calmLines(d *diagnosis, o *pastOptions) []render.Line {
 		switch {
 		case d.Last.PreviousGeneration == nil && d.Last.Cause == inspect.UnknownCause:
 			expected = " (no record before it is left)"
-		case !acts(d.Last.Cause):
+		case !d.Last.Cause.Info().Acts:
 			expected = " (expected)"
 		}
 		return []render.Line{render.L("%slast rebalance %s, gen %d, %s%s", pageIndent, a.day(d.Last.Time.Time), d.Last.Generation, d.Last.Cause, expected)}
@@ -261,55 +261,22 @@ func (a *app) causeSentence(d *diagnosis) string {
 			oc = o
 		}
 	}
-	if oc.d == nil {
-		return a.groupSentence(d, oc)
-	}
-	rebalance, session := "max.poll.interval.ms", "its session timeout"
-	if oc.d.Rebalance != nil {
-		rebalance += " (" + span(oc.d.Rebalance.Duration()) + ")"
-	}
-	if oc.d.Session != nil {
-		session = "session.timeout.ms (" + span(oc.d.Session.Duration()) + ")"
-	}
-	switch d.Cause {
-	case inspect.PollIntervalExceeded:
-		if oc.d.InBatch {
-			return fmt.Sprintf("%s needs longer for a batch than %s, although it commits every record; it was put out%s, and its return rebalances again", who, rebalance, times)
+	rebalance, session, timeout, back, inBatch := "max.poll.interval.ms", "its session timeout", "", "", false
+	if oc.d != nil {
+		if oc.d.Rebalance != nil {
+			rebalance += " (" + span(oc.d.Rebalance.Duration()) + ")"
 		}
-		return fmt.Sprintf("%s needs longer between polls than %s; it was put out%s, and its return rebalances again", who, rebalance, times)
-	case inspect.SessionExpired:
-		return fmt.Sprintf("%s sent no heartbeat for %s and was put out%s; %s", who, session, times, returnText(oc.d.Returned))
-	case inspect.SyncPhaseExpired:
-		return fmt.Sprintf("%s polls more slowly than %s: it was put out%s while it rejoined", who, session, times)
-	case inspect.RejoinTimedOut:
-		return fmt.Sprintf("%s held the rebalance up until its rebalance timeout (%s) and was left behind%s", who, spanOf(oc.d.Rebalance), times)
-	case inspect.RestartedWithinSession:
-		return fmt.Sprintf("%s ended without LeaveGroup and was started again within %s%s; its partitions stood still meanwhile", who, session, times)
-	case inspect.MemberLeft:
-		if d.Times > 1 {
-			return fmt.Sprintf("%s keeps leaving by itself,%s: clean shutdowns, or unsubscribes", who, times)
+		if oc.d.Session != nil {
+			session = "session.timeout.ms (" + span(oc.d.Session.Duration()) + ")"
 		}
-		return fmt.Sprintf("%s left by itself: a clean shutdown, or an unsubscribe", who)
-	case inspect.CoordinatorMoved:
-		return fmt.Sprintf("%s went while the coordinator moved; that voids every measurement of silence", who)
-	case inspect.RollingRestart:
-		return a.groupSentence(d, oc)
+		timeout, back, inBatch = spanOf(oc.d.Rebalance), returnText(oc.d.Returned), oc.d.InBatch
 	}
-	return fmt.Sprintf("%s went%s, and what was read does not tell why", who, times)
-}
-
-// groupSentence says causes that concern no single member.
-func (a *app) groupSentence(d *diagnosis, oc occurrence) string {
-	switch d.Cause {
-	case inspect.RollingRestart:
-		return fmt.Sprintf("a rolling restart: %s", strings.Join(firstOf(d.Evidence, 1), ""))
-	case inspect.MemberJoined:
-		return "members joined: " + whoText(*oc.r)
+	joined := ""
+	if oc.r != nil {
+		joined = whoText(*oc.r)
 	}
-	if doc, ok := causeDocs[d.Cause]; ok {
-		return doc.Seen
-	}
-	return string(d.Cause)
+	return inspect.FillIn(d.Cause.Info().Sentence(oc.d != nil, d.Times, inBatch), "who", who, "times", times, "poll", rebalance,
+		"session", session, "rebalance", timeout, "back", back, "first", strings.Join(firstOf(d.Evidence, 1), ""), "joined", joined)
 }
 
 func firstOf(list []string, n int) []string { return list[:min(len(list), n)] }
@@ -557,8 +524,8 @@ func (a *app) cureLines(c *inspect.Case, d *diagnosis) []render.Line {
 				return a.wrapped("FIX", x.Fix.Summary+"  "+x.ID)
 			}
 		}
-		if doc, ok := causeDocs[d.Cause]; ok && acts(d.Cause) {
-			return a.wrapped("FIX", doc.Do)
+		if info := d.Cause.Info(); info.Acts {
+			return a.wrapped("FIX", info.Do)
 		}
 		return nil
 	}

@@ -1,48 +1,5 @@
 package inspect
 
-// Cause is why a group rebalanced: kgdiag's stable vocabulary.
-type Cause string
-
-// The causes. The doc of each says what was seen, not what is suspected behind it.
-const (
-	MemberJoined           Cause = "member_joined"
-	MemberLeft             Cause = "member_left"              // LeaveGroup: a clean close or an unsubscribe
-	SessionExpired         Cause = "session_expired"          // no heartbeat for the session timeout; see Returned
-	SyncPhaseExpired       Cause = "sync_phase_expired"       // a cooperative slow poller expired while it rejoined
-	PollIntervalExceeded   Cause = "poll_interval_exceeded"   // left by itself: no poll for max.poll.interval.ms
-	RestartedWithinSession Cause = "restarted_within_session" // a new member came before the old one had expired
-	RollingRestart         Cause = "rolling_restart"          // several members replaced one after another
-	StaticMemberRestarted  Cause = "static_member_restarted"
-	StaticMemberFenced     Cause = "static_member_fenced" // two processes share one group.instance.id
-	SubscriptionChanged    Cause = "subscription_changed"
-	TopicMetadataChanged   Cause = "topic_metadata_changed" // partitions added, or a pattern matches another topic
-	AssignorChanged        Cause = "assignor_changed"
-	ProtocolChanged        Cause = "protocol_changed"  // classic to consumer or back
-	AssignmentFailed       Cause = "assignment_failed" // generations skipped: the leader never synced, or the append failed
-	CoordinatorMoved       Cause = "coordinator_moved"
-	RejoinTimedOut         Cause = "rejoin_timed_out" // a member held the join phase up to its rebalance timeout
-	GroupEmptied           Cause = "group_emptied"
-	GroupDeleted           Cause = "group_deleted"
-	UnknownCause           Cause = "unknown"
-)
-
-// Causes lists the vocabulary in the order of the design.
-func Causes() []Cause {
-	return []Cause{MemberJoined, MemberLeft, SessionExpired, SyncPhaseExpired, PollIntervalExceeded,
-		RestartedWithinSession, RollingRestart, StaticMemberRestarted, StaticMemberFenced,
-		SubscriptionChanged, TopicMetadataChanged, AssignorChanged, ProtocolChanged, AssignmentFailed,
-		CoordinatorMoved, RejoinTimedOut, GroupEmptied, GroupDeleted, UnknownCause}
-}
-
-// Eviction reports whether the cause is a member put out, as --fail-on eviction means it.
-func (c Cause) Eviction() bool {
-	switch c {
-	case SessionExpired, SyncPhaseExpired, PollIntervalExceeded, RejoinTimedOut:
-		return true
-	}
-	return false
-}
-
 // Basis says whether a cause is somebody's word or kgdiag's inference.
 type Basis string
 

@@ -130,8 +130,8 @@ func (d *Departure) need(o Overrides) (need, limit time.Duration, decided bool) 
 	if o.PollInterval != nil {
 		poll = o.PollInterval.Duration()
 	}
-	switch d.Cause {
-	case PollIntervalExceeded, RejoinTimedOut:
+	switch d.Cause.Info().Prevented {
+	case ByPollInterval:
 		if o.PollInterval == nil && !o.Static {
 			return 0, 0, false
 		}
@@ -140,15 +140,15 @@ func (d *Departure) need(o Overrides) (need, limit time.Duration, decided bool) 
 			limit += session // a static member only stops its heartbeat
 		}
 		return Or(d.Stall, 0), limit, d.Stall != nil
-	case SessionExpired, RestartedWithinSession:
+	case BySession:
 		return d.needSession(o, session)
-	case MemberLeft, RollingRestart:
+	case ByStaticMembership:
 		if !o.Static {
 			return 0, 0, false
 		}
 		away, ok := d.away()
 		return away, session, ok
-	case SyncPhaseExpired:
+	case ByPollingInSession:
 		if o.Session == nil {
 			return 0, 0, false
 		}

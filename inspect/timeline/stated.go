@@ -18,7 +18,7 @@ func (t *track) stated(d *departure) {
 		case ev.Kind == inspect.LogPause:
 			d.paused(ev)
 			continue
-		case ev.Cause == "" || ev.Cause == inspect.UnknownCause || !departs(ev.Cause):
+		case ev.Cause == "" || ev.Cause == inspect.UnknownCause || !ev.Cause.Info().Departs:
 			continue
 		}
 		conf, ok := t.about(ev, d)
@@ -28,16 +28,6 @@ func (t *track) stated(d *departure) {
 		d.v.state(ev, conf)
 		return
 	}
-}
-
-// departs are the causes that a line can state of a departure.
-func departs(c inspect.Cause) bool {
-	switch c {
-	case inspect.MemberLeft, inspect.SessionExpired, inspect.SyncPhaseExpired, inspect.PollIntervalExceeded,
-		inspect.RejoinTimedOut, inspect.RestartedWithinSession, inspect.StaticMemberFenced:
-		return true
-	}
-	return false
 }
 
 // about reports whether a line is about a departure, and how sure that is.

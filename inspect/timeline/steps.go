@@ -308,25 +308,13 @@ func partitions(list []membership.TopicPartition) string {
 	return strings.Join(out, ", ")
 }
 
-// weight orders causes by how much they explain: the worst departure names the step.
+// weight orders the causes of departures by how much they explain: one that nobody
+// knows explains nothing.
 func weight(c inspect.Cause) int {
-	switch c {
-	case inspect.PollIntervalExceeded:
-		return 8
-	case inspect.RejoinTimedOut:
-		return 7
-	case inspect.SyncPhaseExpired:
-		return 6
-	case inspect.SessionExpired:
-		return 5
-	case inspect.RestartedWithinSession:
-		return 4
-	case inspect.CoordinatorMoved:
-		return 3
-	case inspect.MemberLeft:
-		return 2
+	if c == inspect.UnknownCause {
+		return 0
 	}
-	return 1
+	return c.Info().Weight
 }
 
 // concludeLeft names the step after the departure that weighs most; where the
@@ -334,7 +322,7 @@ func weight(c inspect.Cause) int {
 func (t *track) concludeLeft(s *step) {
 	worst := s.left[0]
 	for _, d := range s.left[1:] {
-		if a, b := rank(d.v.conf), rank(worst.v.conf); weight(d.v.cause) > weight(worst.v.cause) && a >= b || a > b && weight(d.v.cause) > 1 {
+		if a, b := rank(d.v.conf), rank(worst.v.conf); weight(d.v.cause) > weight(worst.v.cause) && a >= b || a > b && weight(d.v.cause) > 0 {
 			worst = d
 		}
 	}
