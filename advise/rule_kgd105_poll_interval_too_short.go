@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 var _ = register(Rule{
@@ -123,5 +124,5 @@ func roundedUp(d time.Duration) time.Duration {
 	if d < 10*time.Second {
 		return d.Truncate(100 * time.Millisecond)
 	}
-	return (d + time.Second - 1).Truncate(time.Second)
+	return prose.WholeSeconds(d)
 }

@@ -5,45 +5,14 @@ import (
 	"math"
 	"sort"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 // span is a duration as a reader says it, exactly: 350ms, 2.5s, 45s, 5m, 7m48s,
-// 1h30m, 2d3h.
-func span(d time.Duration) string {
-	if d < 0 {
-		return "-" + span(-d)
-	}
-	if d < time.Minute {
-		if d%time.Second == 0 {
-			return fmt.Sprintf("%ds", d/time.Second)
-		}
-		if d < time.Second {
-			return fmt.Sprintf("%dms", d.Milliseconds())
-		}
-		return strconv.FormatFloat(float64(d.Milliseconds())/1000, 'f', -1, 64) + "s"
-	}
-	var b strings.Builder
-	for _, u := range []struct {
-		unit time.Duration
-		name string
-	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}} {
-		n := d / u.unit
-		d %= u.unit
-		switch {
-		case n == 0:
-		case b.Len() == 0:
-			fmt.Fprintf(&b, "%d%s", n, u.name)
-		default:
-			fmt.Fprintf(&b, "%02d%s", n, u.name)
-		}
-	}
-	if d >= time.Millisecond {
-		fmt.Fprintf(&b, "%03dms", d.Milliseconds())
-	}
-	return b.String()
-}
+// 1h30m, 2d03h.
+func span(d time.Duration) string { return prose.Exact(d) }
 
 // ms is a duration as the value of a setting.
 func ms(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
@@ -57,13 +26,7 @@ func count(n int, word string) string {
 }
 
 // list joins at most five words, and says how many more there are.
-func list(words []string) string {
-	const most = 5
-	if len(words) <= most {
-		return strings.Join(words, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(words[:most], ", "), len(words)-most)
-}
+func list(words []string) string { return prose.Few(words, 5) }
 
 // third is the longest heartbeat interval that fits three times into a session, in
 // whole seconds where it is over a second, in tenths below.

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/collect"
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 // live reads the groups from the cluster, if one is to be asked: a group is named or
@@ -75,7 +75,7 @@ func (o *adviseOptions) fromFile(groups []string) (*inspect.Case, error) {
 	c.Groups = slices.DeleteFunc(c.Groups, func(g inspect.Group) bool { return !sel.Keeps(&g) })
 	o.rebuild(c)
 	if len(missing) > 0 {
-		return c, notFound(fmt.Errorf("group %s: not in %s", quotedList(missing), o.from), "it holds "+strings.Join(firstFew(have, 8), ", "))
+		return c, notFound(fmt.Errorf("group %s: not in %s", quotedList(missing), o.from), "it holds "+prose.Few(have, 8))
 	}
 	return c, nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/advise"
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
 	"github.com/kgdiag/kgdiag/internal/term"
 )
@@ -213,16 +214,13 @@ func askedText(asked []string, c *inspect.Case) string {
 			asked = append(asked, g.ID)
 		}
 	}
-	const most = 5
 	switch {
 	case len(asked) == 0 && len(c.LogEvents) > 0:
 		return "the logs"
 	case len(asked) == 0:
 		return "the cluster"
-	case len(asked) > most:
-		return fmt.Sprintf("%s and %d more", strings.Join(asked[:most], ", "), len(asked)-most)
 	}
-	return strings.Join(asked, ", ")
+	return prose.Few(asked, 5)
 }
 
 // notChecked lists the unchecked rules by what would make them checked.

@@ -12,6 +12,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/access"
 	"github.com/kgdiag/kgdiag/internal/kconn"
+	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
 	"github.com/kgdiag/kgdiag/internal/term"
 )
@@ -276,7 +277,7 @@ func tookOf(d time.Duration) string {
 	if d < time.Millisecond {
 		return "under 1ms"
 	}
-	return d.Round(time.Millisecond).String()
+	return prose.Exact(d.Round(time.Millisecond))
 }
 
 func keys(m map[string]int) string {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
 	"github.com/kgdiag/kgdiag/internal/term"
 )
@@ -229,38 +230,12 @@ func count(n int64) string {
 	return sign + s
 }
 
-// span is a duration as a reader says it: 350ms, 2.0s, 45s, 5m, 7m29s, 9d2h.
-func span(d time.Duration) string {
-	switch {
-	case d < 0:
-		return "-" + span(-d)
-	case d < time.Second:
-		return fmt.Sprintf("%dms", d.Milliseconds())
-	case d < 10*time.Second && d%time.Second != 0:
-		return fmt.Sprintf("%.1fs", d.Truncate(100*time.Millisecond).Seconds())
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", int(d/time.Second))
-	case d < time.Hour:
-		return twoUnits(int(d/time.Minute), "m", int(d%time.Minute/time.Second), "s")
-	case d < 24*time.Hour:
-		return twoUnits(int(d/time.Hour), "h", int(d%time.Hour/time.Minute), "m")
-	}
-	return twoUnits(int(d/(24*time.Hour)), "d", int(d%(24*time.Hour)/time.Hour), "h")
-}
-
-func twoUnits(a int, au string, b int, bu string) string {
-	if b == 0 {
-		return fmt.Sprintf("%d%s", a, au)
-	}
-	return fmt.Sprintf("%d%s%02d%s", a, au, b, bu)
-}
-
-// spanOf is span for an optional duration; unknown is "-".
+// spanOf is prose.Span for an optional duration; unknown is "-".
 func spanOf(m *inspect.Millis) string {
 	if m == nil {
 		return "-"
 	}
-	return span(m.Duration())
+	return prose.Span(m.Duration())
 }
 
 // shellWord quotes a word for the shell where it must be.

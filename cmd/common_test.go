@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/term"
 )
 
@@ -70,8 +71,8 @@ func TestSpans(t *testing.T) {
 		350 * time.Millisecond: "350ms", 8200 * time.Millisecond: "8.2s", 45 * time.Second: "45s",
 		7*time.Minute + 29*time.Second: "7m29s", 5 * time.Minute: "5m", 218 * time.Hour: "9d02h",
 	} {
-		if got := span(d); got != want {
-			t.Errorf("span(%v) = %q, want %q", d, got, want)
+		if got := prose.Span(d); got != want {
+			t.Errorf("prose.Span(%v) = %q, want %q", d, got, want)
 		}
 	}
 }

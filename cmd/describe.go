@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/collect"
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 var _ = command(30, newDescribeCmd)
@@ -99,7 +99,7 @@ func (a *app) describeFrom(name string, sel collect.Selection) error {
 		}
 	}
 	if len(missing) > 0 {
-		return notFound(fmt.Errorf("group %s: not in %s", quotedList(missing), name), "it holds "+strings.Join(firstFew(have, 8), ", "))
+		return notFound(fmt.Errorf("group %s: not in %s", quotedList(missing), name), "it holds "+prose.Few(have, 8))
 	}
 	return a.strictly(c.Gaps)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/kgdiag/kgdiag/inspect/collect"
+	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
 )
 
@@ -149,7 +149,7 @@ func flagError(c *cobra.Command, err error) error {
 				names = append(names, f.Name)
 			}
 		})
-		if near := collect.Nearest(unknown.GetSpecifiedName(), names); len(near) > 0 {
+		if near := prose.NearestFew(unknown.GetSpecifiedName(), names); len(near) > 0 {
 			hint = "nearest: --" + strings.Join(near, ", --") + "; " + hint
 		}
 	}

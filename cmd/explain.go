@@ -3,13 +3,13 @@ package cmd
 import (
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kgdiag/kgdiag/advise"
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 var _ = command(90, newExplainCmd)
@@ -106,39 +106,13 @@ func explain(word string) (topic, error) {
 		}
 	}
 	hint := "kgdiag explain lists all that can be explained"
-	if near := nearestWord(word, explainable()); near != "" {
+	if near := nearestWord(word); near != "" {
 		hint = "nearest: " + near + "; " + hint
 	}
 	return topic{}, usage(fmt.Sprintf("explain %q: not known", word), hint)
 }
 
 // nearestWord is the word with the fewest edits, at most a third of its length.
-func nearestWord(word string, words []string) string {
-	sort.Strings(words)
-	best, limit := "", len(word)/3+1
-	for _, w := range words {
-		if d := edits(strings.ToLower(word), strings.ToLower(w)); d < limit {
-			best, limit = w, d
-		}
-	}
-	return best
-}
-
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := diagonal
-			if a[i-1] != b[j-1] {
-				cost = 1 + min(diagonal, row[j], row[j-1])
-			}
-			diagonal, row[j] = row[j], cost
-		}
-	}
-	return row[len(b)]
+func nearestWord(word string) string {
+	return prose.Nearest(word, slices.Sorted(slices.Values(explainable())), len(word)/3)
 }

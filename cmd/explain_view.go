@@ -5,6 +5,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/advise"
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
 )
 
@@ -96,22 +97,15 @@ func termBlock(t *glossaryDoc) render.Block {
 	return b
 }
 
-// wrap breaks prose at textWidth, the first line after a label, the others below it.
+// wrap breaks text at textWidth, the first line after a label, the others below it.
 func wrap(text, label string) []render.Line {
-	var lines []render.Line
-	line := label
-	pad := strings.Repeat(" ", len(label))
-	empty := true
-	for _, w := range strings.Fields(text) {
-		if !empty && len(line)+1+len(w) > textWidth {
-			lines = append(lines, render.L("%s", line))
-			line, empty = pad, true
+	lines := []render.Line{render.L("%s", label)}
+	for i, s := range prose.Wrap(text, textWidth-len(label)) {
+		if i == 0 {
+			lines[0] = render.L("%s%s", label, s)
+			continue
 		}
-		if !empty {
-			line += " "
-		}
-		line += w
-		empty = false
+		lines = append(lines, render.L("%*s%s", len(label), "", s))
 	}
-	return append(lines, render.L("%s", line))
+	return lines
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
 	"github.com/kgdiag/kgdiag/internal/term"
 )
@@ -228,7 +229,7 @@ func (a *app) historyBlocks(c *inspect.Case, h groupHistory, o *pastOptions, apa
 func (a *app) historyHead(h groupHistory, o *pastOptions) render.Line {
 	l := render.Line{render.S(term.Bold, "%s", h.Group)}
 	if len(h.Rebalances) == 0 {
-		l = append(l, render.P("  no rebalance in %s", span(o.end.Sub(o.begin).Round(time.Second))))
+		l = append(l, render.P("  no rebalance in %s", prose.Span(o.end.Sub(o.begin).Round(time.Second))))
 		if len(o.causes) > 0 {
 			l = append(l, render.P(" by %s", strings.Join(o.causes, ", ")))
 		}
@@ -344,10 +345,7 @@ func whoText(r inspect.Rebalance) string {
 	if len(parts) == 0 {
 		return "-"
 	}
-	if len(parts) > mostNamed {
-		parts = append(parts[:mostNamed], fmt.Sprintf("and %d more", len(parts)-mostNamed))
-	}
-	return strings.Join(parts, " ")
+	return strings.Join(prose.First(parts, mostNamed), " ")
 }
 
 func atHost(name, host string) string {
@@ -362,7 +360,7 @@ func causeText(r inspect.Rebalance) string {
 	s := string(r.Cause)
 	for _, j := range r.Members.Joined {
 		if r.Cause == inspect.MemberJoined && j.BackAfter != nil {
-			return s + ", back after " + span(j.BackAfter.Duration().Round(time.Second))
+			return s + ", back after " + prose.Span(j.BackAfter.Duration().Round(time.Second))
 		}
 	}
 	return s
@@ -393,9 +391,9 @@ func stoppedText(r inspect.Rebalance) string {
 	case *r.Stopped == 0:
 		return "none"
 	case r.StoppedBasis == "estimated":
-		return "~" + span(r.Stopped.Duration())
+		return "~" + prose.Span(r.Stopped.Duration())
 	}
-	return span(r.Stopped.Duration())
+	return prose.Span(r.Stopped.Duration())
 }
 
 // summaryLines count: an hour, time lost, causes, worst member.
@@ -406,10 +404,10 @@ func (a *app) summaryLines(h groupHistory) []render.Line {
 		parts = append(parts, fmt.Sprintf("%g an hour", s.PerHour))
 	}
 	if s.Idle != nil && s.Idle.Duration() >= time.Second {
-		parts = append(parts, "partitions of departed members stood still "+span(s.Idle.Duration().Round(time.Second)))
+		parts = append(parts, "partitions of departed members stood still "+prose.Span(s.Idle.Duration().Round(time.Second)))
 	}
 	if s.Stopped != nil && *s.Stopped > 0 {
-		parts = append(parts, "the whole group ~"+span(about(s.Stopped.Duration())))
+		parts = append(parts, "the whole group ~"+prose.Span(about(s.Stopped.Duration())))
 	}
 	var causes []string
 	for _, c := range inspect.Causes() {
@@ -422,7 +420,7 @@ func (a *app) summaryLines(h groupHistory) []render.Line {
 		parts = append(parts, fmt.Sprintf("most often %s, %d times", s.Worst, s.WorstCount))
 	}
 	var out []render.Line
-	for _, l := range fold(strings.Join(parts, "; "), pageWidth) {
+	for _, l := range prose.Wrap(strings.Join(parts, "; "), pageWidth) {
 		out = append(out, render.L("%s", l))
 	}
 	return out

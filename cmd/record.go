@@ -8,13 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/collect"
+	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
 )
 
@@ -248,17 +248,9 @@ func (a *app) caseFrom(ctx context.Context, o *pastOptions, sel collect.Selectio
 	narrow(c, ids)
 	a.rebuild(c)
 	if len(missing) > 0 {
-		return c, ids, notFound(fmt.Errorf("group %s: not in %s", quotedList(missing), o.from), "it holds "+strings.Join(firstFew(held, 8), ", "))
+		return c, ids, notFound(fmt.Errorf("group %s: not in %s", quotedList(missing), o.from), "it holds "+prose.Few(held, 8))
 	}
 	return c, ids, nil
-}
-
-// firstFew are at most n words, and how many more there are.
-func firstFew(words []string, n int) []string {
-	if len(words) <= n {
-		return words
-	}
-	return append(slices.Clone(words[:n]), fmt.Sprintf("and %d more", len(words)-n))
 }
 
 // readCaseFile reads a case file; its errors name it.

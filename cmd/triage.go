@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
 	"github.com/kgdiag/kgdiag/internal/term"
 )
@@ -35,7 +36,7 @@ func (a *app) triageView(c *inspect.Case, ds []diagnosis, o *pastOptions) render
 			t.Rows = append(t.Rows, d.triageRow())
 		}
 	}
-	more := fmt.Sprintf("%s, last %s to %s: %d rebalanced, %s", plural(len(ds), "group"), span(o.end.Sub(o.begin).Round(time.Second)),
+	more := fmt.Sprintf("%s, last %s to %s: %d rebalanced, %s", plural(len(ds), "group"), prose.Span(o.end.Sub(o.begin).Round(time.Second)),
 		a.clockZone(o.end), rebalanced, plural(times, "time"))
 	v := render.View{Head: a.clusterLine(c.Cluster, more), Data: doc}
 	block := render.Block{NoTSV: true}
@@ -76,7 +77,7 @@ func (d *diagnosis) badness() float64 {
 func (d *diagnosis) triageRow() []render.Span {
 	still := "-"
 	if d.Cost.Idle != nil && d.Cost.Idle.Duration() >= time.Second {
-		still = fmt.Sprintf("%s, %d part", span(d.Cost.Idle.Duration().Round(time.Second)), len(d.Cost.Partitions))
+		still = fmt.Sprintf("%s, %d part", prose.Span(d.Cost.Idle.Duration().Round(time.Second)), len(d.Cost.Partitions))
 	}
 	cause := string(d.Cause)
 	if d.Member != "" {
@@ -283,7 +284,7 @@ func (a *app) sharedLines(shared []sharedCause, ds []diagnosis) []render.Line {
 			break
 		}
 		what := ""
-		groups := fmt.Sprintf("%d groups (%s)", len(s.Groups), strings.Join(firstFew(s.Groups, 4), ", "))
+		groups := fmt.Sprintf("%d groups (%s)", len(s.Groups), strings.Join(prose.First(s.Groups, 4), ", "))
 		switch s.Kind {
 		case "coordinator":
 			what = "the coordinator of " + groups + " moved: the platform, not the applications"
@@ -296,8 +297,8 @@ func (a *app) sharedLines(shared []sharedCause, ds []diagnosis) []render.Line {
 		default:
 			what = groups + " of several brokers were in trouble: network, deploy or cluster"
 		}
-		text := fmt.Sprintf("shared cause: within %s at %s %s", span(s.To.Sub(s.From.Time).Round(100*time.Millisecond)), a.clock(s.From), what)
-		for j, l := range fold(text, pageWidth-len(pageIndent)) {
+		text := fmt.Sprintf("shared cause: within %s at %s %s", prose.Span(s.To.Sub(s.From.Time).Round(100*time.Millisecond)), a.clock(s.From), what)
+		for j, l := range prose.Wrap(text, pageWidth-len(pageIndent)) {
 			if j > 0 {
 				l = pageIndent + l
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/watch"
+	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
 	"github.com/kgdiag/kgdiag/internal/term"
 )
@@ -144,7 +145,7 @@ func (w *watchLines) start(info *watch.Info) error {
 	if err := w.write(w.o.clusterLine(caseOf(info).Cluster, "")); err != nil {
 		return err
 	}
-	every := span(info.Every)
+	every := prose.Span(info.Every)
 	zone := info.At.In(w.o.zone()).Format("MST")
 	if info.Log {
 		return w.write(render.L("generation and timeouts from __consumer_offsets, states every %s; %s", every, zone))
@@ -378,11 +379,7 @@ func memberParts(e *watch.Event) string {
 		}
 		parts = append(parts, s+")")
 	}
-	const most = 6
-	if len(parts) > most {
-		parts = append(parts[:most], fmt.Sprintf("and %d more", len(parts)-most))
-	}
-	return strings.Join(parts, " ")
+	return strings.Join(prose.First(parts, 6), " ")
 }
 
 // membersPart is the number of members.
@@ -414,12 +411,7 @@ func groupList(e *watch.Event) string {
 	if len(e.Groups) == 0 {
 		return ""
 	}
-	shown := e.Groups[:min(5, len(e.Groups))]
-	s := ": " + strings.Join(shown, ", ")
-	if more := len(e.Groups) - len(shown); more > 0 {
-		s += fmt.Sprintf(" and %d more", more)
-	}
-	return s
+	return ": " + prose.Few(e.Groups, 5)
 }
 
 // idText is a broker id; "-" unknown.
@@ -456,5 +448,5 @@ func (w *watchLines) end(r *watch.Result, reason endReason, lasted time.Duration
 	if len(parts) == 0 {
 		parts = []string{"no groups"}
 	}
-	return w.write(render.L("%s %s: %s", mark, span(lasted.Truncate(time.Second)), strings.Join(parts, "; ")))
+	return w.write(render.L("%s %s: %s", mark, prose.Span(lasted.Truncate(time.Second)), strings.Join(parts, "; ")))
 }

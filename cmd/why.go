@@ -11,6 +11,7 @@ import (
 	"github.com/kgdiag/kgdiag/advise"
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/collect"
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 var _ = command(10, newWhyCmd)
@@ -524,7 +525,7 @@ func (w *waiting) suspect(seen []committer) {
 		w.For, w.Reason = append(w.For, newest.name), "it still commits, the others have stopped"
 		stopped = before.last
 	case second.last.at.Sub(first.last.at.Time) > 2*time.Second+2*first.last.pace():
-		w.For, w.Reason = append(w.For, first.name), "it had stopped committing "+span(second.last.at.Sub(first.last.at.Time).Round(time.Second))+" before the others did"
+		w.For, w.Reason = append(w.For, first.name), "it had stopped committing "+prose.Span(second.last.at.Sub(first.last.at.Time).Round(time.Second))+" before the others did"
 	}
 	w.Began = stopped.at
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/advise"
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
 	"github.com/kgdiag/kgdiag/internal/term"
 )
@@ -23,7 +24,7 @@ type whyDoc struct {
 // whyView is a page a group.
 func (a *app) whyView(c *inspect.Case, ds []diagnosis, o *pastOptions) render.View {
 	doc := whyDoc{envelope: a.envelopeOf("kgdiag.why/v1", c), Groups: ds, Shared: []sharedCause{}}
-	more := fmt.Sprintf("last %s to %s", span(o.end.Sub(o.begin).Round(time.Second)), a.clockZone(o.end))
+	more := fmt.Sprintf("last %s to %s", prose.Span(o.end.Sub(o.begin).Round(time.Second)), a.clockZone(o.end))
 	if len(ds) == 1 && wholeLog(c, ds[0].Group) {
 		more += ", log complete"
 	} else if len(ds) == 1 && !ds[0].Complete.IsZero() {
@@ -128,7 +129,7 @@ func (a *app) nowText(d *diagnosis) string {
 	} else if d.Generation != nil {
 		gen := fmt.Sprintf("generation %d", *d.Generation)
 		if len(d.rebalances) == 0 && d.live.GenerationBasis != "lower_bound" && !d.live.StateSince.IsZero() {
-			gen += " since " + span(a.now().Sub(d.live.StateSince.Time).Round(time.Second))
+			gen += " since " + prose.Span(a.now().Sub(d.live.StateSince.Time).Round(time.Second))
 		}
 		parts = append(parts, gen)
 	}
@@ -156,7 +157,7 @@ const (
 // paragraph is text under a label, broken into the lines of the page.
 func paragraph(word, text string) []render.Line {
 	var out []render.Line
-	for i, s := range fold(text, textRoom) {
+	for i, s := range prose.Wrap(text, textRoom) {
 		if i == 0 && word != "" {
 			out = append(out, label(word, "%s", s))
 		} else {
@@ -174,11 +175,11 @@ func (a *app) waitingLines(w *waiting) []render.Line {
 	}
 	switch {
 	case len(w.For) > 0 && w.Sure:
-		text += "; it waits for " + strings.Join(firstFew(w.For, 5), ", ")
+		text += "; it waits for " + strings.Join(prose.First(w.For, 5), ", ")
 	case len(w.For) > 0:
-		text += "; it probably waits for " + strings.Join(firstFew(w.For, 5), ", ") + " (" + w.Reason + ")"
+		text += "; it probably waits for " + strings.Join(prose.First(w.For, 5), ", ") + " (" + w.Reason + ")"
 	case len(w.States) > 0:
-		text += " of " + strings.Join(firstFew(w.States, 5), ", ") + "; who has not rejoined is on no API"
+		text += " of " + strings.Join(prose.First(w.States, 5), ", ") + "; who has not rejoined is on no API"
 	}
 	switch {
 	case !w.Expected.IsZero() && !w.Until.IsZero():
@@ -264,10 +265,10 @@ func (a *app) causeSentence(d *diagnosis) string {
 	rebalance, session, timeout, back, inBatch := "max.poll.interval.ms", "its session timeout", "", "", false
 	if oc.d != nil {
 		if oc.d.Rebalance != nil {
-			rebalance += " (" + span(oc.d.Rebalance.Duration()) + ")"
+			rebalance += " (" + prose.Span(oc.d.Rebalance.Duration()) + ")"
 		}
 		if oc.d.Session != nil {
-			session = "session.timeout.ms (" + span(oc.d.Session.Duration()) + ")"
+			session = "session.timeout.ms (" + prose.Span(oc.d.Session.Duration()) + ")"
 		}
 		timeout, back, inBatch = spanOf(oc.d.Rebalance), returnText(oc.d.Returned), oc.d.InBatch
 	}
@@ -343,26 +344,18 @@ func (a *app) occurrenceText(oc occurrence) string {
 	if oc.d.Silent != nil {
 		lo, hi := oc.d.Silent[0].Duration(), oc.d.Silent[1].Duration()
 		if hi-lo < time.Second {
-			out += fmt.Sprintf(", %s later", secondsText(hi))
+			out += fmt.Sprintf(", %s later", prose.Seconds(hi, 1))
 		} else {
-			out += fmt.Sprintf(", %s-%s later", strings.TrimSuffix(secondsText(lo), " s"), secondsText(hi))
+			out += fmt.Sprintf(", %s-%s later", strings.TrimSuffix(prose.Seconds(lo, 1), " s"), prose.Seconds(hi, 1))
 		}
 	}
 	parts = append(parts, out)
 	if oc.d.BackAfter != nil {
-		parts = append(parts, "back after "+span(oc.d.BackAfter.Duration().Round(100*time.Millisecond)))
+		parts = append(parts, "back after "+prose.Span(oc.d.BackAfter.Duration().Round(100*time.Millisecond)))
 	} else if oc.d.Returned == inspect.ReturnedNo {
 		parts = append(parts, "not back")
 	}
 	return strings.Join(parts, "  ")
-}
-
-// secondsText is a duration in seconds, to be compared with a setting.
-func secondsText(d time.Duration) string {
-	if d < 20*time.Second {
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	}
-	return fmt.Sprintf("%d s", int(d.Round(time.Second)/time.Second))
 }
 
 // rivalText says what else it could be, and why it is not the rest.
@@ -395,7 +388,7 @@ func stuckSentence(d *diagnosis) string {
 			}
 		}
 	}
-	s := fmt.Sprintf("the same record every time: %s; members went %d times while it was next (%s)", r.Place, r.Times, strings.Join(firstFew(names, 3), ", "))
+	s := fmt.Sprintf("the same record every time: %s; members went %d times while it was next (%s)", r.Place, r.Times, prose.Few(names, 3))
 	if n := len(d.stuck) - 1; n > 0 {
 		s += fmt.Sprintf("; before it %s", d.stuck[1].Place)
 		if n > 1 {
@@ -423,11 +416,11 @@ func firstBroker(c *inspect.Case) string {
 func (a *app) costLines(d *diagnosis) []render.Line {
 	var parts []string
 	if d.Cost.Idle != nil && d.Cost.Idle.Duration() >= time.Second {
-		parts = append(parts, fmt.Sprintf("%s stood still %s", partitionRanges(d.Cost.Partitions), span(d.Cost.Idle.Duration().Round(time.Second))))
+		parts = append(parts, fmt.Sprintf("%s stood still %s", partitionRanges(d.Cost.Partitions), prose.Span(d.Cost.Idle.Duration().Round(time.Second))))
 	}
 	switch {
 	case d.Cost.Stopped != nil && *d.Cost.Stopped > 0:
-		parts = append(parts, "the whole group ~"+span(about(d.Cost.Stopped.Duration())))
+		parts = append(parts, "the whole group ~"+prose.Span(about(d.Cost.Stopped.Duration())))
 	case d.Cost.Stopped != nil:
 		parts = append(parts, "none stopped as a whole")
 	}
@@ -486,7 +479,7 @@ func partitionRanges(parts []string) string {
 			i = j + 1
 		}
 	}
-	return strings.Join(firstFew(out, 4), ", ")
+	return strings.Join(prose.First(out, 4), ", ")
 }
 
 // fix is the finding whose fix is offered: the first that sets something.
@@ -695,24 +688,4 @@ func fileWord(id string) string {
 		return '-'
 	}, id)
 	return strings.TrimLeft(s, "-.")
-}
-
-// fold breaks text into lines of at most n runes, at blanks.
-func fold(text string, n int) []string {
-	var out []string
-	line := ""
-	for _, w := range strings.Fields(text) {
-		if line != "" && len([]rune(line))+1+len([]rune(w)) > n {
-			out = append(out, line)
-			line = ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += w
-	}
-	if line != "" {
-		out = append(out, line)
-	}
-	return out
 }

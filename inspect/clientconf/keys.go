@@ -2,13 +2,15 @@ package clientconf
 
 import (
 	"fmt"
+	"maps"
 	"math"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 // kind is the type of a setting's value.
@@ -226,59 +228,14 @@ func classify(key string, where inspect.Position) *inspect.ConfigProblem {
 // none is near: at most one edit for every five characters, three in all.
 func Nearest(key string) string {
 	k := strings.ToLower(strings.NewReplacer("_", ".", "-", ".").Replace(key))
-	names := make([]string, 0, len(consumerKeys))
-	for n := range consumerKeys {
-		names = append(names, n)
+	if _, known := consumerKeys[key]; known {
+		return ""
 	}
-	sort.Strings(names)
-	best, distance := "", min(3, len(k)/5)+1
-	for _, n := range names {
-		if n == key {
-			return ""
-		}
-		if d := editDistance(k, n, distance); d < distance {
-			best, distance = n, d
-		}
-		// A forgotten or doubled unit is the commonest slip of all.
-		if n == k+".ms" || n+".ms" == k {
+	// A forgotten or doubled unit is the commonest slip of all.
+	for _, n := range []string{k + ".ms", strings.TrimSuffix(k, ".ms")} {
+		if _, known := consumerKeys[n]; known && n != k {
 			return n
 		}
 	}
-	return best
-}
-
-// editDistance is the Levenshtein distance of a and b, or limit where it is at
-// least that.
-func editDistance(a, b string, limit int) int {
-	if abs(len(a)-len(b)) >= limit {
-		return limit
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		diagonal := row[0]
-		row[0] = i
-		best := row[0]
-		for j := 1; j <= len(b); j++ {
-			cost := diagonal
-			if a[i-1] != b[j-1] {
-				cost = 1 + min(diagonal, row[j], row[j-1])
-			}
-			diagonal, row[j] = row[j], cost
-			best = min(best, cost)
-		}
-		if best >= limit {
-			return limit
-		}
-	}
-	return min(row[len(b)], limit)
-}
-
-func abs(n int) int {
-	if n < 0 {
-		return -n
-	}
-	return n
+	return prose.Nearest(k, slices.Sorted(maps.Keys(consumerKeys)), min(3, len(k)/5))
 }

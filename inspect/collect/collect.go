@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 // Selection says which groups to collect: Groups by name, or all that the brokers
@@ -477,7 +478,7 @@ func (r *run) notFound() error {
 			ids = append(ids, id)
 		}
 		for _, g := range e.Groups {
-			if n := Nearest(g, ids); len(n) > 0 {
+			if n := prose.NearestFew(g, ids); len(n) > 0 {
 				e.Nearest[g] = n
 			}
 		}

@@ -251,39 +251,6 @@ func span(m *inspect.Millis) string {
 	return m.Duration().String()
 }
 
-func TestNearest(t *testing.T) {
-	ids := []string{"orders", "orders-eu", "payments", "Billing", "o", "order", "inventory-service", "x1", "x2", "x3", "x4"}
-	for name, want := range map[string][]string{
-		"ordres":            {"orders", "order"},
-		"Orders":            {"orders", "order"},
-		"billing":           {"Billing"},
-		"paymnets":          {"payments"},
-		"inventory":         {"inventory-service"},
-		"inventory-servcie": {"inventory-service"},
-		"zzz":               nil,
-		"x":                 {"o", "x1", "x2"},
-		"orders":            {"order"},
-	} {
-		if got := Nearest(name, ids); !slices.Equal(got, want) {
-			t.Errorf("%s: %q, want %q", name, got, want)
-		}
-	}
-}
-
-func TestDistance(t *testing.T) {
-	for _, tc := range []struct {
-		a, b string
-		want int
-	}{{"", "", 0}, {"a", "", 1}, {"ab", "ba", 1}, {"orders", "ordres", 1}, {"kitten", "sitting", 3}, {"消費者", "消費", 1}, {"abcdef", "uvwxyz", 5}} {
-		if got := distance(tc.a, tc.b, 4); got != tc.want {
-			t.Errorf("%q to %q: %d, want %d", tc.a, tc.b, got, tc.want)
-		}
-		if x, y := distance(tc.a, tc.b, 9), distance(tc.b, tc.a, 9); x != y {
-			t.Errorf("%q to %q: %d one way, %d the other", tc.a, tc.b, x, y)
-		}
-	}
-}
-
 func FuzzClassicMember(f *testing.F) {
 	f.Add(subscription(3, 5, "t"), assignment("t", 0, 1))
 	f.Add([]byte{0, 1, 0, 0, 0, 1, 0, 1, 't', 0xff, 0xff, 0xff, 0xff}, []byte{0})

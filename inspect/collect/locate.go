@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
+	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/locate"
 )
 
@@ -295,15 +296,11 @@ func someOf(kind string, ids []string) string {
 	if len(ids) > 1 {
 		kind += "s"
 	}
-	quoted := make([]string, 0, 3)
-	for _, id := range ids[:min(3, len(ids))] {
-		quoted = append(quoted, fmt.Sprintf("%q", id))
+	quoted := make([]string, len(ids))
+	for i, id := range ids {
+		quoted[i] = strconv.Quote(id)
 	}
-	s := kind + " " + strings.Join(quoted, ", ")
-	if more := len(ids) - len(quoted); more > 0 {
-		s += fmt.Sprintf(" and %d more", more)
-	}
-	return s
+	return kind + " " + prose.Few(quoted, 3)
 }
 
 // sortedKeys are the keys of m in order.

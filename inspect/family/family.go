@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 // Evidence is what a member shows of the library that it runs on. Every field may
@@ -343,23 +344,23 @@ func byTimeouts(e Evidence, candidates []library, s *subscription) inspect.Clien
 			rebalances = append(rebalances, l)
 		}
 	}
-	pair := fmt.Sprintf("timeouts %s and %s are its defaults", short(session), short(rebalance))
+	pair := fmt.Sprintf("timeouts %s and %s are its defaults", prose.Exact(session), prose.Exact(rebalance))
 	switch {
 	case len(match) == 1:
 		return guess(match[0].family, inspect.Medium, "%s, and %s", basis, pair)
 	case len(match) > 1 && known:
-		return guess(match[0].family, inspect.Low, "%s and timeouts %s and %s, of %s", basis, short(session), short(rebalance), names(match))
+		return guess(match[0].family, inspect.Low, "%s and timeouts %s and %s, of %s", basis, prose.Exact(session), prose.Exact(rebalance), names(match))
 	case len(match) == 0 && known && len(rebalances) == 1:
 		if rebalances[0].family != candidates[0].family {
 			// Who has set a session timeout may have set this one too, to a round value, and
 			// then the more widely used library is as likely.
-			return guess(rebalances[0].family, inspect.Low, "%s, of %s; rebalance timeout %s is its default", basis, names(candidates), short(rebalance))
+			return guess(rebalances[0].family, inspect.Low, "%s, of %s; rebalance timeout %s is its default", basis, names(candidates), prose.Exact(rebalance))
 		}
-		return guess(rebalances[0].family, inspect.Medium, "%s, and rebalance timeout %s is its default", basis, short(rebalance))
+		return guess(rebalances[0].family, inspect.Medium, "%s, and rebalance timeout %s is its default", basis, prose.Exact(rebalance))
 	case len(match) == 0 && known && len(candidates) < len(libraries):
 		return guess(candidates[0].family, inspect.Low, "%s, of %s", basis, names(candidates))
 	}
-	return guess(inspect.Unknown, inspect.Low, "%s, timeouts %s and %s", basis, short(session), short(rebalance))
+	return guess(inspect.Unknown, inspect.Low, "%s, timeouts %s and %s", basis, prose.Exact(session), prose.Exact(rebalance))
 }
 
 // names lists libraries as "a, b or c".
@@ -372,16 +373,4 @@ func names(list []library) string {
 		return strings.Join(out, "")
 	}
 	return strings.Join(out[:len(out)-1], ", ") + " or " + out[len(out)-1]
-}
-
-// short is a duration without trailing zero units: 5m, not 5m0s.
-func short(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = strings.TrimSuffix(s, "0s")
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = strings.TrimSuffix(s, "0m")
-	}
-	return s
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/membership"
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 // timeline assembles the result.
@@ -170,7 +171,7 @@ func (t *track) stall(d *departure) *inspect.Millis {
 		stall += e.cad.median
 	}
 	if stall > 10*time.Second { // what follows from it is rounded far more
-		stall = (stall + time.Second - 1).Truncate(time.Second)
+		stall = prose.WholeSeconds(stall)
 	}
 	return inspect.Ms(max(0, stall))
 }

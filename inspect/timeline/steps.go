@@ -7,6 +7,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/membership"
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 // findReturns looks for the return of everybody who went in a step.
@@ -302,10 +303,7 @@ func partitions(list []membership.TopicPartition) string {
 	for _, k := range list {
 		out = append(out, k.String())
 	}
-	if len(out) > 8 {
-		out = append(out[:8], "and "+itoa(int32(len(list)-8))+" more")
-	}
-	return strings.Join(out, ", ")
+	return strings.Join(prose.First(out, 8), ", ")
 }
 
 // weight orders the causes of departures by how much they explain: one that nobody

@@ -20,20 +20,21 @@ var allowed = map[string][]string{
 	"":                              {"cmd"},
 	"locate":                        {},
 	"inspect":                       {"locate"},
-	"inspect/family":                {"inspect"},
-	"inspect/collect":               {"inspect", "locate", "inspect/offsetlog", "inspect/family"},
+	"inspect/family":                {"inspect", "internal/prose"},
+	"inspect/collect":               {"inspect", "locate", "inspect/offsetlog", "inspect/family", "internal/prose"},
 	"inspect/offsetlog":             {"inspect"},
 	"inspect/access":                {"inspect", "locate"},
 	"inspect/membership":            {"inspect", "inspect/family"},
-	"inspect/timeline":              {"inspect", "inspect/family", "inspect/membership"},
+	"inspect/timeline":              {"inspect", "inspect/family", "inspect/membership", "internal/prose"},
 	"inspect/watch":                 {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/timeline", "inspect/family"},
-	"inspect/clientconf":            {"inspect", "inspect/clientconf/properties"},
+	"inspect/clientconf":            {"inspect", "inspect/clientconf/properties", "internal/prose"},
 	"inspect/clientconf/properties": {},
 	"inspect/clientlog":             {"inspect", "inspect/clientconf"},
-	"advise":                        {"inspect", "locate"},
+	"advise":                        {"inspect", "locate", "internal/prose"},
+	"internal/prose":                {},
 	"internal/term":                 {},
 	"internal/render":               {"internal/term"},
-	"internal/kconn":                {"inspect/clientconf/properties"},
+	"internal/kconn":                {"inspect/clientconf/properties", "internal/prose"},
 	"internal/fakecluster":          {"inspect/offsetlog", "inspect", "locate"},
 	"internal/demo":                 {"internal/fakecluster"},
 	"internal/docgen":               {"cmd", "advise", "inspect", "internal/rulefixture", "internal/render", "internal/realtest"},
@@ -47,13 +48,14 @@ var allowed = map[string][]string{
 // onlyImporter names libraries that one package alone may know, so that a change of
 // theirs is felt in one place.
 var onlyImporter = map[string]string{
-	"github.com/olekukonko/tablewriter": "internal/render",
-	"github.com/fatih/color":            "internal/term",
-	"github.com/spf13/cobra":            "cmd",
+	"github.com/clipperhouse/displaywidth": "internal/prose",
+	"github.com/olekukonko/tablewriter":    "internal/render",
+	"github.com/fatih/color":               "internal/term",
+	"github.com/spf13/cobra":               "cmd",
 }
 
 // pure packages neither do I/O nor look at the clock.
-var pure = []string{"locate", "advise", "inspect/timeline", "inspect/membership", "inspect/family", "inspect/clientconf", "inspect/clientlog"}
+var pure = []string{"locate", "advise", "inspect/timeline", "inspect/membership", "inspect/family", "inspect/clientconf", "inspect/clientlog", "internal/prose"}
 
 type source struct {
 	pkg  string // path below the module, "" for main

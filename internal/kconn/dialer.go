@@ -14,6 +14,8 @@ import (
 	"time"
 
 	xproxy "golang.org/x/net/proxy"
+
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 // dialer opens connections for a client: through the broker map and the proxy,
@@ -180,7 +182,7 @@ func (d *dialer) dialError(ctx context.Context, addr, target string, err error) 
 		e.Kind, e.msg = KindRefused, "connection refused"
 		e.hint = "nothing listens on this port: is the port right, and the broker up?"
 	case isTimeout(ctx, err):
-		e.Kind, e.msg = KindTimeout, "no answer within "+short(d.timeout)
+		e.Kind, e.msg = KindTimeout, "no answer within "+prose.Exact(d.timeout.Round(time.Millisecond))
 		e.hint = "a firewall, a VPN that is off, or an address that is only known inside the cluster's network; --timeout 60s waits longer"
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EADDRNOTAVAIL):
 		e.Kind, e.msg, e.hint = d.unreachable(ctx, target)
@@ -243,13 +245,6 @@ func bare(err error) string {
 		err = op.Err
 	}
 	return strings.ReplaceAll(err.Error(), "\n", " ")
-}
-
-func short(d time.Duration) string {
-	if d >= time.Second {
-		return d.Round(100 * time.Millisecond).String()
-	}
-	return d.Round(time.Millisecond).String()
 }
 
 // tlsError tells a failed handshake in one line.
@@ -408,13 +403,10 @@ func certNames(cert *x509.Certificate) string {
 	for _, ip := range cert.IPAddresses {
 		names = append(names, ip.String())
 	}
-	switch {
-	case len(names) == 0:
+	if len(names) == 0 {
 		return "no host (" + cert.Subject.String() + ")"
-	case len(names) > 4:
-		return strings.Join(names[:4], ", ") + fmt.Sprintf(" and %d more", len(names)-4)
 	}
-	return strings.Join(names, ", ")
+	return prose.Few(names, 4)
 }
 
 func firstName(cert *x509.Certificate) string {

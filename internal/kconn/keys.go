@@ -2,9 +2,12 @@ package kconn
 
 import (
 	_ "embed"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 // A key that has to do with connecting. Keys that Kafka clients know and that
@@ -143,46 +146,6 @@ func lookupKey(key string) (info keyInfo, canonical string, fromFile, ok bool) {
 // nearest is the known key closest to a mistyped one, or "" where none is close:
 // at most a third of the letters may differ.
 func nearest(key string) string {
-	norm := func(s string) string { return strings.NewReplacer("_", ".", "-", ".").Replace(strings.ToLower(s)) }
-	best, dist := "", len(key)/3+1
-	for _, k := range slices.Concat(slices.Sorted(keysOf(connecting)), slices.Sorted(keysOf(knownKeys()))) {
-		if d := editDistance(norm(key), k); d < dist {
-			best, dist = k, d
-		}
-	}
-	return best
-}
-
-func keysOf[V any](m map[string]V) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range m {
-			if !yield(k) {
-				return
-			}
-		}
-	}
-}
-
-// editDistance is Levenshtein's, with a swap of neighbours counted as one.
-func editDistance(a, b string) int {
-	two, one := make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range one {
-		one[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		row := make([]int, len(b)+1)
-		row[0] = i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
-			}
-			row[j] = min(one[j]+1, row[j-1]+1, one[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				row[j] = min(row[j], two[j-2]+1)
-			}
-		}
-		two, one = one, row
-	}
-	return one[len(b)]
+	known := slices.Concat(slices.Sorted(maps.Keys(connecting)), slices.Sorted(maps.Keys(knownKeys())))
+	return prose.Nearest(strings.NewReplacer("_", ".", "-", ".").Replace(key), known, len(key)/3)
 }

@@ -1,6 +1,7 @@
 package kconn
 
 import (
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -110,7 +111,7 @@ func (p profile) context(tool, path string) namedContext {
 	add("sasl.mechanism", p.mechanism)
 	add("sasl.username", p.user)
 	add("sasl.password", p.password)
-	for _, k := range slices.Sorted(keysOf(p.extra)) {
+	for _, k := range slices.Sorted(maps.Keys(p.extra)) {
 		add(k, p.extra[k])
 	}
 	return out
@@ -209,7 +210,7 @@ func parseKafkactl(b []byte) ([]profile, error) {
 		return nil, err
 	}
 	var out []profile
-	for _, name := range slices.Sorted(keysOf(f.Contexts)) {
+	for _, name := range slices.Sorted(maps.Keys(f.Contexts)) {
 		c := f.Contexts[name]
 		p := profile{name: name, brokers: c.Brokers}
 		if c.TLS.Enabled {
@@ -313,7 +314,7 @@ func parseKcl(b []byte) ([]profile, error) {
 	if len(f.SeedBrokers) > 0 {
 		add("default", f.kclProfile)
 	}
-	for _, name := range slices.Sorted(keysOf(f.Profiles)) {
+	for _, name := range slices.Sorted(maps.Keys(f.Profiles)) {
 		add(name, f.Profiles[name])
 	}
 	return out, nil

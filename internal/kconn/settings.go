@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -264,7 +265,7 @@ func envName(key string) string {
 // loadEnv takes KGDIAG_<KEY> and KGDIAG_<KEY>_FILE for every connecting key, and
 // KGDIAG_X with key=value lines.
 func (r *resolver) loadEnv() error {
-	for _, key := range slices.Sorted(keysOf(connecting)) {
+	for _, key := range slices.Sorted(maps.Keys(connecting)) {
 		name := "KGDIAG_" + envName(key)
 		if key == "bootstrap.servers" || connecting[key].instead != "" {
 			continue

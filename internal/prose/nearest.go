@@ -1,4 +1,4 @@
-package collect
+package prose
 
 import (
 	"cmp"
@@ -6,23 +6,35 @@ import (
 	"strings"
 )
 
-// maxNearest is how many ids are offered for one that is not found.
-const maxNearest = 3
+// mostNear is how many words are offered for one that is not known.
+const mostNear = 3
 
-// Nearest gives the ids that name may be a misspelling of, nearest first, at most
-// three: those within an edit distance of a third of its length (at least 1), with
-// case ignored, and those that it begins or that begin it; but only such as are
-// hardly farther away than the nearest.
-func Nearest(name string, ids []string) []string {
-	type candidate struct {
-		id string
-		d  int
+// Nearest is the one of words that the fewest edits make of word, case ignored, or ""
+// where all need more than most. Of several as near, it is the first.
+func Nearest(word string, words []string, most int) string {
+	best, want := "", strings.ToLower(word)
+	for _, w := range words {
+		if d := distance(want, strings.ToLower(w), most); d <= most {
+			best, most = w, d-1
+		}
 	}
-	limit := max(1, len([]rune(name))/3)
-	want := strings.ToLower(name)
+	return best
+}
+
+// NearestFew are the words that word may be a misspelling of, nearest first, at most
+// three: those within a third of its length in edits (at least one), case ignored, and
+// those that it begins or that begin it; but only such as are hardly farther away than
+// the nearest.
+func NearestFew(word string, words []string) []string {
+	type candidate struct {
+		word string
+		d    int
+	}
+	limit := max(1, len([]rune(word))/3)
+	want := strings.ToLower(word)
 	var found []candidate
-	for _, id := range ids {
-		have := strings.ToLower(id)
+	for _, w := range words {
+		have := strings.ToLower(w)
 		d := distance(want, have, limit)
 		if d > limit {
 			if !strings.HasPrefix(have, want) && !strings.HasPrefix(want, have) || have == "" || want == "" {
@@ -30,18 +42,18 @@ func Nearest(name string, ids []string) []string {
 			}
 			d = limit + 1
 		}
-		if d == 0 && id == name {
+		if d == 0 && w == word {
 			continue
 		}
-		found = append(found, candidate{id, d})
+		found = append(found, candidate{w, d})
 	}
-	slices.SortFunc(found, func(a, b candidate) int { return cmp.Or(a.d-b.d, strings.Compare(a.id, b.id)) })
+	slices.SortFunc(found, func(a, b candidate) int { return cmp.Or(a.d-b.d, strings.Compare(a.word, b.word)) })
 	var out []string
-	for _, f := range found[:min(len(found), maxNearest)] {
+	for _, f := range found[:min(len(found), mostNear)] {
 		if f.d > found[0].d+1 {
 			break
 		}
-		out = append(out, f.id)
+		out = append(out, f.word)
 	}
 	return out
 }

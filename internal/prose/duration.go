@@ -1,0 +1,89 @@
+package prose
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Span is a duration as a reader says it, in at most two units, cut and not rounded:
+// 350ms, 2.0s, 45s, 5m, 7m29s, 9d02h.
+func Span(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "-" + Span(-d)
+	case d < time.Second:
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	case d < 10*time.Second && d%time.Second != 0:
+		return fmt.Sprintf("%.1fs", d.Truncate(100*time.Millisecond).Seconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < time.Hour:
+		return units(d.Truncate(time.Second))
+	case d < 24*time.Hour:
+		return units(d.Truncate(time.Minute))
+	}
+	return units(d.Truncate(time.Hour))
+}
+
+// Exact is a duration to the millisecond, as a setting is compared with it: 350ms,
+// 2.5s, 45s, 5m, 7m48s, 1h30m, 2d03h.
+func Exact(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "-" + Exact(-d)
+	case d%time.Second == 0 && d < time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < time.Second:
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	case d < time.Minute:
+		return strconv.FormatFloat(float64(d.Milliseconds())/1000, 'f', -1, 64) + "s"
+	}
+	return units(d)
+}
+
+// units writes a duration of a minute or more from the largest unit down, without
+// those that are zero.
+func units(d time.Duration) string {
+	var b strings.Builder
+	for _, u := range []struct {
+		unit time.Duration
+		name string
+	}{{24 * time.Hour, "d"}, {time.Hour, "h"}, {time.Minute, "m"}, {time.Second, "s"}} {
+		n := d / u.unit
+		d %= u.unit
+		switch {
+		case n == 0:
+		case b.Len() == 0:
+			fmt.Fprintf(&b, "%d%s", n, u.name)
+		default:
+			fmt.Fprintf(&b, "%02d%s", n, u.name)
+		}
+	}
+	if d >= time.Millisecond {
+		fmt.Fprintf(&b, "%03dms", d.Milliseconds())
+	}
+	return b.String()
+}
+
+// AllDigits asks Seconds for as many digits as the duration has, up to hundredths.
+const AllDigits = -1
+
+// Seconds is a duration in seconds, to be compared with others: whole ones from 20 s
+// on, below with so many digits, or AllDigits: 0.4 s, 15 s, 302 s.
+func Seconds(d time.Duration, digits int) string {
+	if d >= 20*time.Second {
+		return fmt.Sprintf("%d s", d.Round(time.Second)/time.Second)
+	}
+	s := d.Seconds()
+	if digits == AllDigits {
+		s = float64(d.Round(10*time.Millisecond).Milliseconds()) / 1000
+	}
+	return strconv.FormatFloat(s, 'f', digits, 64) + " s"
+}
+
+// WholeSeconds is d rounded up to seconds, so that a limit of that length covers it.
+func WholeSeconds(d time.Duration) time.Duration {
+	return (d + time.Second - 1).Truncate(time.Second)
+}
