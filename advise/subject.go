@@ -460,13 +460,7 @@ func fromFile(c *inspect.Case, i int) *Subject {
 
 // addDefaults fills in what the client takes for settings that are not set.
 func (s *Subject) addDefaults() {
-	keys := map[string]bool{}
-	for _, d := range defaults {
-		if d.Family == s.Family {
-			keys[d.Key] = true
-		}
-	}
-	for key := range keys {
+	for _, key := range judged {
 		if _, ok := s.values[key]; ok {
 			continue
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/settings"
 	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
@@ -24,43 +25,40 @@ const (
 	kindSecret
 )
 
-// consumerKeys are the settings of a Java consumer (ConsumerConfig, Kafka 0.9 to
-// 4.3) and of the consumers of other libraries, under their Java name where there
-// is one.
-var consumerKeys = map[string]kind{
-	"allow.auto.create.topics": kindBool, "auto.commit.interval.ms": kindMillis, "auto.include.jmx.reporter": kindBool,
-	"auto.offset.reset": kindText, "bootstrap.servers": kindText, "check.crcs": kindBool, "client.dns.lookup": kindText,
-	"client.id": kindText, "client.rack": kindText, "config.providers": kindText, "connections.max.idle.ms": kindMillis,
-	"default.api.timeout.ms": kindMillis, "enable.auto.commit": kindBool, "enable.metrics.push": kindBool,
-	"exclude.internal.topics": kindBool, "fetch.max.bytes": kindInt, "fetch.max.wait.ms": kindMillis, "fetch.min.bytes": kindInt,
-	"group.id": kindText, "group.instance.id": kindText, "group.protocol": kindText, "group.remote.assignor": kindText,
-	"heartbeat.interval.ms": kindMillis, "interceptor.classes": kindText, "internal.leave.group.on.close": kindBool,
-	"internal.throw.on.fetch.stable.offset.unsupported": kindBool, "isolation.level": kindText, "key.deserializer": kindText,
-	"max.partition.fetch.bytes": kindInt, "max.poll.interval.ms": kindMillis, "max.poll.records": kindInt,
-	"metadata.max.age.ms": kindMillis, "metadata.recovery.rebootstrap.trigger.ms": kindMillis, "metadata.recovery.strategy": kindText,
-	"metric.reporters": kindText, "metrics.num.samples": kindInt, "metrics.recording.level": kindText,
-	"metrics.sample.window.ms": kindMillis, "partition.assignment.strategy": kindText, "receive.buffer.bytes": kindInt,
-	"reconnect.backoff.max.ms": kindMillis, "reconnect.backoff.ms": kindMillis, "request.timeout.ms": kindMillis,
-	"retry.backoff.max.ms": kindMillis, "retry.backoff.ms": kindMillis, "security.providers": kindText, "send.buffer.bytes": kindInt,
-	"session.timeout.ms": kindMillis, "share.acknowledgement.mode": kindText, "socket.connection.setup.timeout.max.ms": kindMillis,
-	"socket.connection.setup.timeout.ms": kindMillis, "value.deserializer": kindText,
-
-	// Connect workers, Streams and the libraries that name the wait for a rebalance
-	// themselves.
+// consumerKeys are the settings of the consumers of all libraries, under their Java name
+// where there is one: those of the catalogue, and what Connect workers, Streams and some
+// libraries have beside them.
+var consumerKeys = knownKeys(map[string]kind{
+	"internal.leave.group.on.close": kindBool, "internal.throw.on.fetch.stable.offset.unsupported": kindBool,
 	"rebalance.timeout.ms": kindMillis, "scheduled.rebalance.max.delay.ms": kindMillis, "worker.unsync.backoff.ms": kindMillis,
 	"connect.protocol": kindText, "application.id": kindText, "probing.rebalance.interval.ms": kindMillis,
 	"max.task.idle.ms": kindMillis, "num.standby.replicas": kindInt, "num.stream.threads": kindInt,
+	"topic.metadata.refresh.interval.ms": kindMillis, "fetch.message.max.bytes": kindInt,
+	"log.connection.close": kindBool, "go.events.channel.enable": kindBool, "go.application.rebalance.enable": kindBool, "plugin.library.paths": kindText,
+})
 
-	// librdkafka's own consumer names.
-	"socket.timeout.ms": kindMillis, "fetch.wait.max.ms": kindMillis, "topic.metadata.refresh.interval.ms": kindMillis,
-	"enable.auto.offset.store": kindBool, "queued.min.messages": kindInt, "queued.max.messages.kbytes": kindInt,
-	"metadata.broker.list": kindText, "group.protocol.type": kindText, "coordinator.query.interval.ms": kindMillis,
-	"statistics.interval.ms": kindMillis, "log.connection.close": kindBool, "enable.partition.eof": kindBool, "debug": kindText,
-	"fetch.error.backoff.ms": kindMillis, "topic.blacklist": kindText, "socket.keepalive.enable": kindBool,
-	"broker.version.fallback": kindText, "api.version.request": kindBool, "max.in.flight": kindInt, "log_level": kindInt,
-	"socket.nagle.disable": kindBool, "broker.address.family": kindText, "broker.address.ttl": kindMillis,
-	"enable.ssl.certificate.verification": kindBool, "fetch.message.max.bytes": kindInt, "receive.message.max.bytes": kindInt,
-	"go.events.channel.enable": kindBool, "go.application.rebalance.enable": kindBool, "plugin.library.paths": kindText,
+func knownKeys(own map[string]kind) map[string]kind {
+	for _, client := range []inspect.Family{inspect.Java, inspect.Librdkafka} {
+		for _, s := range settings.All(client) {
+			if _, has := own[s.Key]; has || s.Role == "P" || connection(s.Key) || strings.Contains(s.Name, "_") || s.Key == "opaque" {
+				continue
+			}
+			own[s.Key] = kindOf(s.Type)
+		}
+	}
+	return own
+}
+
+func kindOf(typ string) kind {
+	switch typ {
+	case "ms":
+		return kindMillis
+	case "int", "long", "short":
+		return kindInt
+	case "boolean":
+		return kindBool
+	}
+	return kindText
 }
 
 // connectionPrefixes start the keys that concern connecting alone. They are known,
@@ -93,22 +91,13 @@ var producerKeys = map[string]bool{
 	"message.max.bytes": true, "message.send.max.retries": true, "request.required.acks": true,
 }
 
-// aliases are other spellings of a Java name, by the library that uses them.
-var aliases = map[string]string{
-	"fetch.wait.max.ms":    "fetch.max.wait.ms", // librdkafka
-	"metadata.broker.list": "bootstrap.servers", // librdkafka
-}
-
 // Canonical is the Java name behind a spelling: dots for the underscores of Python
 // libraries, and the aliases of librdkafka. Unknown spellings come back unchanged.
 func Canonical(key string) string {
-	if c, ok := aliases[key]; ok {
-		return c
-	}
 	if _, ok := consumerKeys[key]; ok {
 		return key
 	}
-	dotted := strings.ReplaceAll(key, "_", ".")
+	dotted := settings.Key(key)
 	if _, ok := consumerKeys[dotted]; ok {
 		return dotted
 	}
@@ -121,6 +110,11 @@ func Known(key string) bool {
 	if _, ok := consumerKeys[Canonical(key)]; ok {
 		return true
 	}
+	return connection(key)
+}
+
+// connection reports whether a key concerns connecting alone.
+func connection(key string) bool {
 	for _, p := range connectionPrefixes {
 		if strings.HasPrefix(key, p) {
 			return true

@@ -21,17 +21,18 @@ var allowed = map[string][]string{
 	"locate":                        {},
 	"inspect":                       {"locate"},
 	"inspect/family":                {"inspect", "internal/prose"},
+	"inspect/settings":              {"inspect"},
 	"inspect/collect":               {"inspect", "locate", "inspect/offsetlog", "inspect/family", "internal/prose"},
 	"inspect/offsetlog":             {"inspect"},
 	"inspect/access":                {"inspect", "locate"},
 	"inspect/membership":            {"inspect", "inspect/family"},
 	"inspect/timeline":              {"inspect", "inspect/family", "inspect/membership", "internal/prose"},
 	"inspect/watch":                 {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/timeline", "inspect/family"},
-	"inspect/clientconf":            {"inspect", "inspect/clientconf/properties", "internal/prose"},
+	"inspect/clientconf":            {"inspect", "inspect/settings", "inspect/clientconf/properties", "internal/prose"},
 	"inspect/clientconf/properties": {},
 	"inspect/errcode":               {},
 	"inspect/clientlog":             {"inspect", "inspect/clientconf", "inspect/errcode"},
-	"advise":                        {"inspect", "locate", "inspect/errcode", "internal/prose"},
+	"advise":                        {"inspect", "inspect/settings", "locate", "inspect/errcode", "internal/prose"},
 	"internal/prose":                {},
 	"internal/term":                 {},
 	"internal/render":               {"internal/term"},
@@ -56,7 +57,7 @@ var onlyImporter = map[string]string{
 }
 
 // pure packages neither do I/O nor look at the clock.
-var pure = []string{"locate", "advise", "inspect/timeline", "inspect/membership", "inspect/family", "inspect/clientconf", "inspect/clientlog", "internal/prose"}
+var pure = []string{"locate", "advise", "inspect/timeline", "inspect/membership", "inspect/family", "inspect/settings", "inspect/clientconf", "inspect/clientlog", "internal/prose"}
 
 type source struct {
 	pkg  string // path below the module, "" for main
