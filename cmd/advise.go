@@ -2,14 +2,12 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"slices"
 	"sort"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -17,13 +15,13 @@ import (
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/clientconf"
 	"github.com/kgdiag/kgdiag/inspect/clientconf/properties"
-	"github.com/kgdiag/kgdiag/inspect/clientlog"
+	"github.com/kgdiag/kgdiag/inspect/past"
 )
 
-// adviseOptions are the flags of advise.
-type adviseOptions struct {
+// adviseCmd is kgdiag advise.
+type adviseCmd struct {
 	*app
-	selection
+	groups  selection
 	files   []string
 	dialect string
 	client  string
@@ -40,18 +38,19 @@ type adviseOptions struct {
 	failOn      string
 	project     string
 
-	project0 projectFile // what the project file said
-	floor    advise.Severity
-	tripAt   advise.Severity
-	trips    func(inspect.Rebalance) bool // --fail-on on what has happened; nil for severities
-	family   inspect.Family
-	version  string
+	// What the flags mean.
+	agreed  projectFile     // what the project file says
+	floor   advise.Severity // of findings that are shown
+	tripAt  advise.Severity // --fail-on of a severity; "" for none
+	trips   inspect.FailOn  // --fail-on of what has happened; "" for none
+	family  inspect.Family
+	version string
 }
 
 var _ = command(60, newAdviseCmd)
 
 func newAdviseCmd(a *app) *cobra.Command {
-	o := &adviseOptions{app: a}
+	o := &adviseCmd{app: a}
 	c := &cobra.Command{
 		Use:   "advise [GROUP…]",
 		Short: "findings on configuration files, live groups, brokers and logs",
@@ -70,9 +69,7 @@ A file .kgdiag.yaml in the working directory (--project) holds what a team agree
   kgdiag advise -b kafka-1:9092 orders -f orders.properties
   kgdiag advise --log app.log --gc-log gc.log`,
 		Annotations: map[string]string{extraOutputs: "sarif"},
-		RunE: func(c *cobra.Command, args []string) error {
-			return o.run(c.Context(), args)
-		},
+		RunE:        o.run,
 	}
 	f := c.Flags()
 	f.SortFlags = false
@@ -92,7 +89,7 @@ A file .kgdiag.yaml in the working directory (--project) holds what a team agree
 	f.StringSliceVar(&o.disable, "disable", nil, "rule `ID` that is not run (repeatable)")
 	f.StringVar(&o.failOn, "fail-on", "error", "exit 1 from this severity on, or if it happened: never|info|warning|error|rebalance|eviction|CAUSE")
 	f.StringVar(&o.project, "project", projectName, "project `FILE` with rules and declared times; \"\" for none")
-	o.addFlags(c)
+	o.groups.addFlags(c)
 	return c
 }
 
@@ -105,24 +102,24 @@ func clientNames() []string {
 	return names
 }
 
-func (o *adviseOptions) run(ctx context.Context, args []string) error {
-	groups := append(append([]string{}, o.group...), args...)
+func (o *adviseCmd) run(cmd *cobra.Command, args []string) error {
+	groups := append(slices.Clone(o.groups.group), args...)
 	if err := o.complete(groups); err != nil {
 		return err
 	}
-	c, asked, err := o.collect(ctx, groups)
+	c, asked, err := o.collect(cmd.Context(), groups)
 	if c == nil || err != nil && len(c.Groups) == 0 && len(c.Configs) == 0 && len(c.LogEvents) == 0 {
 		return err // nothing was there to advise on, and no word of "ok" may stand for it
 	}
-	report := advise.Evaluate(c, advise.Options{Disable: o.disable, Severities: o.project0.severities()})
+	report := advise.Evaluate(c, advise.Options{Disable: o.disable, Severities: o.agreed.severities()})
 	if show := o.showAdvice(c, report, asked); show != nil {
 		return show
 	}
-	return o.verdict(c, report, err)
+	return o.outcome(c, report, err)
 }
 
 // complete reads the flags into values; everything that it refuses is a usage error.
-func (o *adviseOptions) complete(groups []string) error {
+func (o *adviseCmd) complete(groups []string) error {
 	if err := checkIDs(groups); err != nil {
 		return err
 	}
@@ -136,10 +133,10 @@ func (o *adviseOptions) complete(groups []string) error {
 	if o.tripAt != "" && o.floor.Rank() > o.tripAt.Rank() {
 		o.warn("--fail-on %s can trip on findings that --min-severity %s hides", o.failOn, o.minSeverity)
 	}
-	if o.project0, err = readProject(o.project, o.project != projectName); err != nil {
+	if o.agreed, err = readProject(o.project, o.project != projectName); err != nil {
 		return err
 	}
-	o.disable = append(o.disable, o.project0.Rules.Disable...)
+	o.disable = append(o.disable, o.agreed.Rules.Disable...)
 	for _, id := range o.disable {
 		if _, ok := advise.Lookup(id); !ok {
 			return usage(fmt.Sprintf("--disable %s: no such rule", id), "kgdiag rules lists them")
@@ -149,7 +146,7 @@ func (o *adviseOptions) complete(groups []string) error {
 }
 
 // completeFailOn reads --fail-on: a severity, or what history and watch take.
-func (o *adviseOptions) completeFailOn() error {
+func (o *adviseCmd) completeFailOn() error {
 	s := advise.Severity(o.failOn)
 	switch {
 	case o.failOn == "never":
@@ -158,14 +155,13 @@ func (o *adviseOptions) completeFailOn() error {
 		o.tripAt = s
 		return nil
 	}
-	var err error
-	if o.trips, err = rebalanceTrip(o.failOn); err != nil {
+	if o.trips = inspect.FailOn(o.failOn); !o.trips.Known() {
 		return usage(fmt.Sprintf("--fail-on %q: not known", o.failOn), "want never, info, warning, error, rebalance, eviction or a cause: kgdiag explain lists them")
 	}
 	return nil
 }
 
-func (o *adviseOptions) completeClient() error {
+func (o *adviseCmd) completeClient() error {
 	if o.client == "" {
 		return nil
 	}
@@ -195,7 +191,7 @@ func severityFlag(flag, value string) (advise.Severity, error) {
 
 // collect fills a case from everything that the user named, and says what that was.
 // With an error beside a case, the case holds what could be read.
-func (o *adviseOptions) collect(ctx context.Context, groups []string) (*inspect.Case, []string, error) {
+func (o *adviseCmd) collect(ctx context.Context, groups []string) (*inspect.Case, []string, error) {
 	c := &inspect.Case{Schema: inspect.CaseSchema, Kgdiag: Version(), GeneratedAt: inspect.At(o.now())}
 	var err error
 	if c.Configs, err = o.readConfigs(groups); err != nil {
@@ -205,10 +201,11 @@ func (o *adviseOptions) collect(ctx context.Context, groups []string) (*inspect.
 		return nil, nil, err
 	}
 	asked := append([]string{}, groups...)
-	logs, err := o.readLogs(ctx)
+	logs, err := past.ReadLogs(ctx, slices.Concat(o.logs, o.gcLogs), o.logOptions())
 	if err != nil {
 		return nil, nil, err
 	}
+	o.warnDropped(logs.Dropped)
 	live, liveErr := o.live(ctx, groups, c.Configs)
 	if live == nil && liveErr != nil {
 		return nil, nil, liveErr
@@ -216,11 +213,11 @@ func (o *adviseOptions) collect(ctx context.Context, groups []string) (*inspect.
 	if live != nil {
 		live.Configs, live.Declared = append(live.Configs, c.Configs...), c.Declared
 		c = live
-		missing := absentFrom(groupsIn(c), asked)
-		asked = slices.DeleteFunc(asked, func(g string) bool { return slices.Contains(missing, g) })
+		held := c.GroupIDs()
+		asked = slices.DeleteFunc(asked, func(g string) bool { return !slices.Contains(held, g) })
 	}
-	c.Configs = append(c.Configs, logs.configs...)
-	c.LogEvents = append(c.LogEvents, logs.events...)
+	c.Configs = append(c.Configs, logs.Configs...)
+	c.LogEvents = append(c.LogEvents, logs.Events...)
 	if live == nil && len(c.Configs) == 0 && len(c.LogEvents) == 0 {
 		return nil, nil, usage("nothing to advise on", "name a group, a configuration (-f FILE), a log (--log FILE) or all groups (--all-groups)")
 	}
@@ -231,7 +228,7 @@ func (o *adviseOptions) collect(ctx context.Context, groups []string) (*inspect.
 }
 
 // readConfigs reads the -f files, or makes a configuration out of --set alone.
-func (o *adviseOptions) readConfigs(groups []string) ([]inspect.ClientConfig, error) {
+func (o *adviseCmd) readConfigs(groups []string) ([]inspect.ClientConfig, error) {
 	var out []inspect.ClientConfig
 	for _, name := range o.files {
 		data, err := readInput(name, o.streams.In)
@@ -244,7 +241,7 @@ func (o *adviseOptions) readConfigs(groups []string) ([]inspect.ClientConfig, er
 		}
 		out = append(out, configs...)
 	}
-	if len(o.files) == 0 && (len(o.sets) > 0 || o.client != "" || o.declares() && len(groups) == 0 && !o.any() && o.from == "" && len(o.logs) == 0) {
+	if len(o.files) == 0 && (len(o.sets) > 0 || o.client != "" || o.declares() && len(groups) == 0 && !o.groups.any() && o.from == "" && len(o.logs) == 0) {
 		out = append(out, inspect.ClientConfig{Where: inspect.Position{File: clientconf.FromFlags}, Dialect: "java", Family: o.familyOrJava(),
 			Version: o.version, Assumed: o.version == "", Settings: []inspect.Setting{}})
 	}
@@ -260,14 +257,14 @@ func (o *adviseOptions) readConfigs(groups []string) ([]inspect.ClientConfig, er
 	return out, nil
 }
 
-func (o *adviseOptions) familyOrJava() inspect.Family {
+func (o *adviseCmd) familyOrJava() inspect.Family {
 	if o.family == "" {
 		return inspect.Java
 	}
 	return o.family
 }
 
-func (o *adviseOptions) declares() bool {
+func (o *adviseCmd) declares() bool {
 	return o.batchTime != "" || o.recordTime != "" || o.backOff != "" || o.gcPause != ""
 }
 
@@ -278,7 +275,7 @@ func readInput(name string, stdin io.Reader) ([]byte, error) {
 	if name != "-" {
 		f, err := os.Open(name)
 		if err != nil {
-			return nil, &problem{code: exitUsage, err: fileError(name, err)}
+			return nil, inspect.NewFileError(name, err)
 		}
 		defer f.Close()
 		if st, err := f.Stat(); err == nil && st.IsDir() {
@@ -288,25 +285,13 @@ func readInput(name string, stdin io.Reader) ([]byte, error) {
 	}
 	data, err := io.ReadAll(io.LimitReader(r, properties.MaxSize+1))
 	if err != nil {
-		return nil, &problem{code: exitUsage, err: fileError(name, err)}
+		return nil, inspect.NewFileError(name, err)
 	}
 	return data, nil
 }
 
-// fileError drops the system call from the error of a file.
-func fileError(name string, err error) error {
-	var path *os.PathError
-	if errors.As(err, &path) {
-		if errors.Is(path.Err, syscall.ENOENT) {
-			return fmt.Errorf("%s: no such file", name)
-		}
-		return fmt.Errorf("%s: %w", name, path.Err)
-	}
-	return fmt.Errorf("%s: %w", name, err)
-}
-
 // declared reads the declared times.
-func (o *adviseOptions) declared() (inspect.Declared, error) {
+func (o *adviseCmd) declared() (inspect.Declared, error) {
 	var d inspect.Declared
 	for _, f := range []struct {
 		flag, value string
@@ -321,7 +306,7 @@ func (o *adviseOptions) declared() (inspect.Declared, error) {
 		}
 		*f.to = inspect.Ms(span)
 	}
-	for group, span := range o.project0.batchTimes() {
+	for group, span := range o.agreed.batchTimes() {
 		if d.BatchTimes == nil {
 			d.BatchTimes = map[string]inspect.Millis{}
 		}
@@ -330,53 +315,9 @@ func (o *adviseOptions) declared() (inspect.Declared, error) {
 	return d, nil
 }
 
-type logFindings struct {
-	events  []inspect.LogEvent
-	configs []inspect.ClientConfig
-}
-
-// mostEvents bounds what is kept of the logs, so that a log of any size fits.
-const mostEvents = 200_000
-
-func (o *adviseOptions) readLogs(ctx context.Context) (logFindings, error) {
-	var out logFindings
-	dropped := 0
-	for _, name := range append(append([]string{}, o.logs...), o.gcLogs...) {
-		f, err := os.Open(name)
-		if err != nil {
-			return out, &problem{code: exitUsage, err: fileError(name, err)}
-		}
-		_, err = clientlog.Read(f, name, clientlog.Options{Zone: o.zone(), Day: o.now()}, clientlog.Handler{
-			Event: func(e inspect.LogEvent) error {
-				if len(out.events) >= mostEvents {
-					dropped++
-					return ctx.Err()
-				}
-				out.events = append(out.events, e)
-				return nil
-			},
-			Config: func(c inspect.ClientConfig) error {
-				out.configs = append(out.configs, c)
-				return ctx.Err()
-			},
-		})
-		f.Close()
-		if err != nil {
-			if ctx.Err() != nil {
-				return out, context.Cause(ctx)
-			}
-			return out, &problem{code: exitUsage, err: err}
-		}
-	}
-	if dropped > 0 {
-		o.warn("the logs hold more than %s events: %s of them were left out", count(mostEvents), count(int64(dropped)))
-	}
-	return out, nil
-}
-
-// verdict turns the report into the exit: not found, tripped, or unchecked under
+// outcome turns the report into the exit: not found, tripped, or unchecked under
 // --strict, in this order.
-func (o *adviseOptions) verdict(c *inspect.Case, r advise.Report, err error) error {
+func (o *adviseCmd) outcome(c *inspect.Case, r advise.Report, err error) error {
 	if err != nil {
 		return err
 	}
@@ -385,13 +326,9 @@ func (o *adviseOptions) verdict(c *inspect.Case, r advise.Report, err error) err
 			return tripped()
 		}
 	}
-	if o.trips != nil {
-		for _, t := range c.Timelines {
-			for _, r := range t.Rebalances {
-				if o.trips(r) {
-					return tripped()
-				}
-			}
+	for _, t := range c.Timelines {
+		if slices.ContainsFunc(t.Rebalances, func(r inspect.Rebalance) bool { return o.trips.Rebalance(&r) }) {
+			return tripped()
 		}
 	}
 	if n := len(pressing(r.Unchecked, c)); o.flags.strict && n > 0 {

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/kgdiag/kgdiag/advise"
+	"github.com/kgdiag/kgdiag/inspect"
 )
 
 // projectName is the file that advise looks for in the working directory.
@@ -47,7 +48,7 @@ func readProject(name string, named bool) (projectFile, error) {
 	case errors.Is(err, os.ErrNotExist) && !named:
 		return p, nil
 	case err != nil:
-		return p, &problem{code: exitUsage, err: fileError(name, err)}
+		return p, inspect.NewFileError(name, err)
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)

@@ -23,7 +23,7 @@ type adviseDocument struct {
 }
 
 // showAdvice shows a report on what was asked about.
-func (o *adviseOptions) showAdvice(c *inspect.Case, r advise.Report, asked []string) error {
+func (o *adviseCmd) showAdvice(c *inspect.Case, r advise.Report, asked []string) error {
 	doc := adviseDocument{envelope: o.envelopeOf("kgdiag.advise/v1", c), Findings: []advise.Finding{}, Hidden: map[string]int{},
 		Checked: r.Checked, Rules: r.Rules, Unchecked: byReason(r.Unchecked)}
 	for _, f := range r.Findings {

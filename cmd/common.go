@@ -144,8 +144,7 @@ func parseSpan(flag, s string) (time.Duration, error) {
 
 // parseMoment reads --since and --until: a span before now, an RFC 3339 time, or
 // HH:MM of today (yesterday, if that lies ahead) in the shown zone.
-func (a *app) parseMoment(flag, s string) (time.Time, error) {
-	now := a.now()
+func (a *app) parseMoment(flag, s string, now time.Time) (time.Time, error) {
 	if t, err := time.Parse(time.RFC3339, s); err == nil {
 		return t, nil
 	}

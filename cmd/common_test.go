@@ -84,7 +84,7 @@ func TestMoments(t *testing.T) {
 		"1h": "2026-11-29T13:50:20Z", "14:00": "2026-11-29T14:00:00Z", "23:00": "2026-11-28T23:00:00Z",
 		"2026-11-01T10:00:00+01:00": "2026-11-01T10:00:00+01:00",
 	} {
-		got, err := a.parseMoment("--since", s)
+		got, err := a.parseMoment("--since", s, a.now())
 		if err != nil || got.Format(time.RFC3339) != want {
 			t.Errorf("%s: %v %v", s, got, err)
 		}

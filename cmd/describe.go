@@ -2,26 +2,26 @@ package cmd
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/collect"
-	"github.com/kgdiag/kgdiag/internal/prose"
+	"github.com/kgdiag/kgdiag/inspect/past"
 )
 
 var _ = command(30, newDescribeCmd)
 
-// describeOptions are the flags of describe.
-type describeOptions struct {
+// describeCmd is kgdiag describe.
+type describeCmd struct {
+	*app
 	groups selection
 	from   string
 }
 
 func newDescribeCmd(a *app) *cobra.Command {
-	o := &describeOptions{}
+	d := &describeCmd{app: a}
 	c := &cobra.Command{
 		Use:     "describe [GROUP…]",
 		Aliases: []string{"inspect"},
@@ -34,72 +34,74 @@ targets, racks, and each partition's offsets.`,
 		Example: `  kgdiag describe orders
   kgdiag describe --all-groups --state PreparingRebalance,CompletingRebalance
   kgdiag describe --regex 'pay-.*' -o json | jq '.groups[].members[].client'`,
-		RunE: func(c *cobra.Command, args []string) error { return a.runDescribe(c.Context(), o, args) },
+		RunE: d.run,
 	}
-	c.Flags().StringVar(&o.from, "from", "", "read a case `FILE` that record wrote, instead of a cluster")
-	o.groups.addFlags(c)
+	c.Flags().StringVar(&d.from, "from", "", "read a case `FILE` that record wrote, instead of a cluster")
+	d.groups.addFlags(c)
 	return c
 }
 
-func (a *app) runDescribe(ctx context.Context, o *describeOptions, args []string) error {
-	sel, err := o.groups.choose(a, args)
+func (d *describeCmd) run(cmd *cobra.Command, args []string) error {
+	sel, err := d.groups.choose(d.app, args)
 	if err != nil {
 		return err
 	}
-	if o.from != "" {
-		return a.describeFrom(o.from, sel)
+	var c *inspect.Case
+	var missing error
+	if d.from != "" {
+		c, missing, err = d.readFile(sel)
+	} else {
+		c, missing, err = d.readCluster(cmd.Context(), sel)
 	}
+	if err != nil {
+		return err
+	}
+	if len(c.Groups) > 0 || missing == nil || d.flags.output == "json" {
+		if err := d.show(d.view(c)); err != nil {
+			return err
+		}
+	}
+	if missing != nil {
+		return groupsError(missing)
+	}
+	return d.strictly(c.Gaps)
+}
+
+// readCluster asks the cluster; the first error is about groups that were named.
+func (d *describeCmd) readCluster(ctx context.Context, sel collect.Selection) (c *inspect.Case, missing, err error) {
 	if len(sel.Groups) == 0 && !sel.All {
-		return usage("describe: no group is named", "name groups, or add --all-groups, --regex, --state or --type")
+		return nil, nil, usage("describe: no group is named", "name groups, or add --all-groups, --regex, --state or --type")
 	}
-	s, err := a.open(ctx)
+	s, err := d.open(ctx)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	defer s.close()
 	limited, cancel := context.WithTimeout(ctx, s.conn.Timeout())
 	defer cancel()
-	c, err := s.collector.Collect(limited, sel, collect.Want{Lag: true, Log: true, Limits: true, Topics: true})
-	if c == nil {
-		return err
+	c, err = s.collector.Collect(limited, sel, collect.Want{Lag: true, Log: true, Limits: true, Topics: true})
+	switch {
+	case c == nil:
+		return nil, nil, err
+	case ctx.Err() != nil:
+		return nil, nil, context.Cause(ctx)
 	}
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if len(c.Groups) > 0 || err == nil || a.flags.output == "json" {
-		if shown := a.show(a.describeView(c)); shown != nil {
-			return shown
-		}
-	}
-	if err != nil {
-		return groupsError(err)
-	}
-	return a.strictly(c.Gaps)
+	return c, err, nil
 }
 
-// describeFrom shows the groups of a case file as they were when it was written; all
-// of them if none is named.
-func (a *app) describeFrom(name string, sel collect.Selection) error {
-	c, err := readCaseFile(name)
+// readFile takes the groups of a case file as they were when it was written; all of
+// them if none is named.
+func (d *describeCmd) readFile(sel collect.Selection) (c *inspect.Case, missing, err error) {
+	c, err = past.ReadFile(d.from)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
-	var have []string
+	var described []string
 	for i := range c.Groups {
-		have = append(have, c.Groups[i].ID)
+		described = append(described, c.Groups[i].ID)
 	}
-	narrow(c, slices.DeleteFunc(slices.Clone(have), func(id string) bool {
-		return len(sel.Groups) > 0 && !slices.Contains(sel.Groups, id)
-	}))
+	missing = past.Absent(slices.Clone(described), sel.Groups, d.from)
+	c.Narrow(slices.DeleteFunc(described, func(id string) bool { return len(sel.Groups) > 0 && !slices.Contains(sel.Groups, id) }))
 	c.Groups = slices.DeleteFunc(c.Groups, func(g inspect.Group) bool { return !sel.Keeps(&g) })
-	missing := absentFrom(have, sel.Groups)
-	if len(c.Groups) > 0 || len(missing) == 0 || a.flags.output == "json" {
-		if err := a.show(a.describeView(c)); err != nil {
-			return err
-		}
-	}
-	if len(missing) > 0 {
-		return notFound(fmt.Errorf("group %s: not in %s", quotedList(missing), name), "it holds "+prose.Few(have, 8))
-	}
-	return a.strictly(c.Gaps)
+	return c, missing, nil
 }

@@ -20,15 +20,15 @@ type describeDoc struct {
 	Topics  []inspect.Topic  `json:"topics"`
 }
 
-// describeView shows a Case that holds groups as they are now.
-func (a *app) describeView(c *inspect.Case) render.View {
-	doc := describeDoc{envelope: a.envelopeOf("kgdiag.describe/v1", c), Groups: c.Groups, Brokers: c.Brokers, Topics: c.Topics}
+// view shows a Case that holds groups as they are now.
+func (d *describeCmd) view(c *inspect.Case) render.View {
+	doc := describeDoc{envelope: d.envelopeOf("kgdiag.describe/v1", c), Groups: c.Groups, Brokers: c.Brokers, Topics: c.Topics}
 	if doc.Topics == nil {
 		doc.Topics = []inspect.Topic{}
 	}
-	v := render.View{Head: a.clusterLine(c.Cluster, a.clockZone(c.GeneratedAt.Time)), Data: doc}
+	v := render.View{Head: d.clusterLine(c.Cluster, d.clockZone(c.GeneratedAt.Time)), Data: doc}
 	for i := range c.Groups {
-		v.Blocks = append(v.Blocks, a.groupBlocks(&c.Groups[i], c.Gaps, i > 0)...)
+		v.Blocks = append(v.Blocks, d.groupBlocks(&c.Groups[i], c.Gaps, i > 0)...)
 	}
 	if len(c.Groups) == 0 {
 		v.Blocks = append(v.Blocks, render.Block{Lines: []render.Line{render.L("no group matches")}, NoTSV: true})

@@ -10,6 +10,8 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/collect"
+	"github.com/kgdiag/kgdiag/inspect/past"
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 // groupStates are the states that any group type can have, as Kafka spells them
@@ -87,7 +89,10 @@ func groupsError(err error) error {
 	}
 	var missing *collect.NotFoundError
 	var open *collect.IncompleteError
+	var absent *past.AbsentError
 	switch {
+	case errors.As(err, &absent):
+		return notFound(absent, "it holds "+prose.Few(absent.Held, 8))
 	case errors.As(err, &open):
 		return incomplete(errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")), "")
 	case errors.As(err, &missing):

@@ -3,17 +3,28 @@ package cmd
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/collect"
+	"github.com/kgdiag/kgdiag/inspect/offsetlog"
+	"github.com/kgdiag/kgdiag/inspect/past"
 )
 
 var _ = command(40, newHistoryCmd)
 
+// historyCmd is kgdiag history.
+type historyCmd struct {
+	*app
+	past   pastFlags
+	causes causeFlags
+}
+
 func newHistoryCmd(a *app) *cobra.Command {
-	o := &causeOptions{}
+	h := &historyCmd{app: a}
 	c := &cobra.Command{
 		Use:   "history [GROUP…]",
 		Short: "past rebalances, each with its cause, from the offsets log",
@@ -26,68 +37,67 @@ with other settings.`,
   kgdiag history orders --cause poll_interval_exceeded -o json
   kgdiag history orders --what-if max.poll.interval.ms=600000
   kgdiag history --all-groups --since 3h`,
-		RunE: func(c *cobra.Command, args []string) error { return a.runHistory(c.Context(), o, args) },
+		RunE: h.run,
 	}
-	o.addFlags(c)
+	h.past.add(c)
+	h.causes.add(c)
 	return c
 }
 
-func (a *app) runHistory(ctx context.Context, o *causeOptions, args []string) error {
-	var err error
-	if o.trips, err = rebalanceTrip(o.failOn); err != nil {
-		return err
-	}
-	sel, err := o.past.groups.choose(a, args)
+func (h *historyCmd) run(c *cobra.Command, args []string) error {
+	chosen, err := h.causes.read()
 	if err != nil {
 		return err
 	}
-	if len(sel.Groups) == 0 && !sel.All && o.past.from == "" {
+	sel, err := h.past.groups.choose(h.app, args)
+	if err != nil {
+		return err
+	}
+	if len(sel.Groups) == 0 && !sel.All && h.past.from == "" {
 		return usage("history: no group is named", "name groups, or add --all-groups, --regex, --state or --type")
 	}
-	if err := o.past.complete(a); err != nil {
-		return err
-	}
-	c, ids, err := a.historyCase(ctx, o, sel)
-	if c == nil {
-		return err
-	}
-	if shown := a.show(a.historyView(c, ids, &o.past)); shown != nil {
-		return shown
-	}
+	p, err := h.past.read(c, h.app, sel, collect.Want{Log: true, Limits: true})
 	if err != nil {
-		return groupsError(err)
+		return err
 	}
-	for _, id := range ids {
-		for _, r := range o.past.inWindow(timelineFor(c, id)) {
-			if o.trips(r) {
-				return tripped()
-			}
+	if p.Log != nil && len(p.Case.Records) == 0 {
+		return nothingRead(p)
+	}
+	groups := h.groups(p, chosen)
+	if err := h.show(h.view(p.Case, groups, chosen.causes)); err != nil {
+		return err
+	}
+	if p.Missing != nil {
+		return groupsError(p.Missing)
+	}
+	for i := range groups {
+		if slices.ContainsFunc(groups[i].Rebalances, func(r inspect.Rebalance) bool { return chosen.failOn.Rebalance(&r) }) {
+			return tripped()
 		}
 	}
-	return a.strictly(c.Gaps)
+	return h.strictly(p.Case.Gaps)
 }
 
-// historyCase gets the case from a file or from the cluster. With an error beside
-// it, the case holds what could be read.
-func (a *app) historyCase(ctx context.Context, o *causeOptions, sel collect.Selection) (*inspect.Case, []string, error) {
-	if o.past.from != "" {
-		return a.caseFrom(ctx, &o.past, sel)
+// nothingRead explains a log of which nothing could be read.
+func nothingRead(p *past.Past) error {
+	// Without the offsets topic there is no such group; no ACL would bring it.
+	if missing := (*collect.NotFoundError)(nil); errors.Is(p.Log, past.ErrNoLog) && errors.As(p.Missing, &missing) {
+		return groupsError(p.Missing)
 	}
-	s, err := a.open(ctx)
-	if err != nil {
-		return nil, nil, err
+	name, word := "history", "GROUP"
+	if len(p.IDs) > 0 {
+		word = shellWord(p.IDs[0])
 	}
-	defer s.close()
-	c, ids, err, pastErr := a.collectPast(ctx, s, &o.past, sel, collect.Want{Log: true, Limits: true})
-	if c == nil {
-		return nil, nil, groupsError(err)
+	if len(p.IDs) == 1 {
+		name = fmt.Sprintf("history of %q", p.IDs[0])
 	}
-	if pastErr != nil && len(c.Records) == 0 {
-		// Without the offsets topic there is no such group; no ACL would bring it.
-		if missing := (*collect.NotFoundError)(nil); errors.Is(pastErr, errNoLog) && errors.As(err, &missing) {
-			return nil, nil, groupsError(err)
-		}
-		return nil, nil, historyError(ids, pastErr)
+	err := fmt.Errorf("%s: %s", name, past.Trouble(p.Log))
+	switch {
+	case errors.Is(p.Log, context.Canceled):
+		return p.Log
+	case past.Denied(p.Log), errors.Is(p.Log, past.ErrNoLog):
+		return incomplete(err, "kafka-acls --add --allow-principal User:NAME --operation Read --topic "+offsetlog.Topic+
+			"\nwithout it: kgdiag watch "+word+" (from now on), kgdiag why "+word+" --log FILE")
 	}
-	return c, ids, err
+	return incomplete(err, "")
 }

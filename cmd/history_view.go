@@ -3,11 +3,11 @@ package cmd
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/past"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
 	"github.com/kgdiag/kgdiag/internal/term"
@@ -16,64 +16,39 @@ import (
 // historyDoc is the document kgdiag.history/v1.
 type historyDoc struct {
 	envelope
-	Groups []groupHistory `json:"groups"`
+	Groups []inspect.History `json:"groups"`
 }
 
-// groupHistory is one group's part of it.
-type groupHistory struct {
-	Group         string              `json:"group"`
-	Type          inspect.GroupType   `json:"type"`
-	CompleteSince inspect.Time        `json:"complete_since"`
-	Summary       historySummary      `json:"summary"`
-	Rebalances    []inspect.Rebalance `json:"rebalances"`
-	// Last is the newest rebalance before the window; null unknown.
-	Last   *inspect.Rebalance `json:"last_before"`
-	Spans  []inspect.Span     `json:"spans"`
-	Pauses []inspect.Pause    `json:"pauses"`
-	WhatIf *inspect.Replay    `json:"what_if,omitempty"`
-
-	whole bool // the log was read from its first record, and nothing is missing
+// groups are the histories of the chosen groups.
+func (h *historyCmd) groups(p *past.Past, chosen choice) []inspect.History {
+	out := make([]inspect.History, 0, len(p.IDs))
+	for _, id := range p.IDs {
+		out = append(out, inspect.HistoryOf(p.Case, id, chosen.causes, chosen.replay))
+	}
+	return out
 }
 
-// historySummary counts what happened in the window.
-type historySummary struct {
-	Rebalances int     `json:"rebalances"`
-	Evictions  int     `json:"evictions"`
-	PerHour    float64 `json:"per_hour"`
-	window     time.Duration
-	Stopped    *inspect.Millis       `json:"stopped_ms"` // the whole group, where it is known; null unknown
-	Idle       *inspect.Millis       `json:"idle_ms"`    // partitions of departed members, the longest of each departure
-	Causes     map[inspect.Cause]int `json:"causes"`
-	// Worst is the member that went most often; "" where nobody went twice.
-	Worst      string `json:"worst_member"`
-	WorstCount int    `json:"worst_member_count"`
-}
-
-// historyView shows the rebalances of the chosen groups.
-func (a *app) historyView(c *inspect.Case, ids []string, o *pastOptions) render.View {
-	doc := historyDoc{envelope: a.envelopeOf("kgdiag.history/v1", c), Groups: []groupHistory{}}
-	v := render.View{Head: a.clusterLine(c.Cluster, "")}
+// view shows the rebalances of the chosen groups.
+func (h *historyCmd) view(c *inspect.Case, groups []inspect.History, causes []inspect.Cause) render.View {
+	v := render.View{Head: h.clusterLine(c.Cluster, ""), Data: historyDoc{h.envelopeOf("kgdiag.history/v1", c), groups}}
 	quiet := 0
-	for _, id := range ids {
-		h := a.groupHistory(c, id, o)
-		doc.Groups = append(doc.Groups, h)
-		if len(ids) > 3 && len(h.Rebalances) == 0 && !a.flags.verbose {
+	for i := range groups {
+		if len(groups) > 3 && len(groups[i].Rebalances) == 0 && !h.flags.verbose {
 			quiet++
 			continue
 		}
-		v.Blocks = append(v.Blocks, a.historyBlocks(c, h, o, len(v.Blocks) > 0)...)
+		v.Blocks = append(v.Blocks, h.blocks(&groups[i], c.Window, causes, len(v.Blocks) > 0)...)
 	}
 	if quiet > 0 {
 		v.Blocks = append(v.Blocks, render.Block{Lines: []render.Line{render.L("%s without a rebalance in this time", plural(quiet, "group"))}, NoTSV: true})
 	}
-	if len(ids) == 0 {
+	if len(groups) == 0 {
 		v.Blocks = append(v.Blocks, render.Block{Lines: []render.Line{render.L("no group matches")}, NoTSV: true})
 	}
 	if lines := gapsByReason(historyGaps(c.Gaps)); len(lines) > 0 {
 		v.Blocks = append(v.Blocks, render.Block{Lines: lines, NoTSV: true})
 	}
-	v.Blocks = append(v.Blocks, render.Block{Table: a.historyTSV(doc.Groups), TSVOnly: true})
-	v.Data = doc
+	v.Blocks = append(v.Blocks, render.Block{Table: historyTSV(groups), TSVOnly: true})
 	return v
 }
 
@@ -88,167 +63,54 @@ func historyGaps(gaps []inspect.Gap) []inspect.Gap {
 	return out
 }
 
-// groupHistory is one group's part of the document.
-func (a *app) groupHistory(c *inspect.Case, id string, o *pastOptions) groupHistory {
-	t := timelineFor(c, id)
-	h := groupHistory{Group: id, Rebalances: o.inWindow(t), Last: o.lastBefore(t), Spans: []inspect.Span{}, Pauses: []inspect.Pause{}}
-	if t == nil {
-		h.Summary = summarise(nil, o)
-		return h
-	}
-	h.Type, h.CompleteSince, h.whole = t.Type, t.CompleteSince, wholeLog(c, id)
-	for _, s := range t.Spans {
-		if s.To.After(o.begin) && s.From.Before(o.end) {
-			h.Spans = append(h.Spans, s)
-		}
-	}
-	for _, p := range t.Pauses {
-		if !p.To.Before(o.begin) && p.From.Before(o.end) {
-			h.Pauses = append(h.Pauses, p)
-		}
-	}
-	h.Summary = summarise(h.Rebalances, o)
-	if o.replay != nil {
-		within := *t
-		within.Rebalances, within.Pauses = h.Rebalances, h.Pauses
-		r := inspect.WhatIf(within, *o.replay)
-		h.WhatIf = &r
-	}
-	return h
-}
-
-// wholeLog reports whether the group's partition was read from its very first
-// record, with nothing compacted away.
-func wholeLog(c *inspect.Case, id string) bool {
-	part := int32(-1)
-	for i := range c.Records {
-		if c.Records[i].Group == id {
-			part = c.Records[i].Partition
-			break
-		}
-	}
-	for _, l := range c.Logs {
-		if l.Partition == part {
-			return l.LogStart == 0 && l.From == 0 && l.CompleteFrom == 0
-		}
-	}
-	return false
-}
-
-// summarise counts rebalances.
-func summarise(list []inspect.Rebalance, o *pastOptions) historySummary {
-	s := historySummary{Rebalances: len(list), Causes: map[inspect.Cause]int{}}
-	if hours := o.end.Sub(o.begin).Hours(); hours > 0 {
-		s.window = o.end.Sub(o.begin).Round(time.Second)
-		s.PerHour = float64(int(float64(len(list))/hours*10+0.5)) / 10
-	}
-	gone := map[string]int{}
-	for _, r := range list {
-		s.Causes[r.Cause]++
-		s.Evictions += evictionsOf(&r, func(inspect.Cause, inspect.Confidence) bool { return true })
-		s.Stopped = addMillis(s.Stopped, r.Stopped)
-		for _, d := range r.Members.Left {
-			s.Idle = addMillis(s.Idle, d.Idle)
-			gone[memberName(d.ClientID, d.MemberID, d.InstanceID)]++
-		}
-	}
-	for _, name := range sortedNames(gone) {
-		if gone[name] > 1 && gone[name] > s.WorstCount {
-			s.Worst, s.WorstCount = name, gone[name]
-		}
-	}
-	return s
-}
-
-// evictionsOf counts the members that were put out in a rebalance. Its own cause may
-// be another: a group is emptied when its last member is put out.
-func evictionsOf(r *inspect.Rebalance, want func(inspect.Cause, inspect.Confidence) bool) int {
-	n := 0
-	for i := range r.Members.Left {
-		l := &r.Members.Left[i]
-		n += bit(l.Cause.Eviction() && want(l.Cause, l.Confidence))
-	}
-	if n == 0 && r.Cause.Eviction() && want(r.Cause, r.Confidence) {
-		n = 1
-	}
-	return n
-}
-
-func sortedNames(m map[string]int) []string {
-	out := make([]string, 0, len(m))
-	for k := range m {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
-}
-
-func addMillis(sum, d *inspect.Millis) *inspect.Millis {
-	if d == nil {
-		return sum
-	}
-	return inspect.Ms(inspect.Or(sum, 0) + d.Duration())
-}
-
-// memberName names a member for people: its instance id, else its client id.
-func memberName(clientID, memberID string, instance *string) string {
-	switch {
-	case instance != nil && *instance != "":
-		return *instance
-	case clientID != "":
-		return clientID
-	}
-	return memberID
-}
-
-// historyBlocks are the texts of one group.
-func (a *app) historyBlocks(c *inspect.Case, h groupHistory, o *pastOptions, apart bool) []render.Block {
-	head := []render.Line{a.historyHead(h, o)}
+// blocks are the texts of one group.
+func (h *historyCmd) blocks(g *inspect.History, w inspect.Window, causes []inspect.Cause, apart bool) []render.Block {
+	head := []render.Line{h.headLine(g, w, causes)}
 	if apart {
 		head = append([]render.Line{nil}, head...)
 	}
 	block := render.Block{Lines: head, NoTSV: true}
-	if len(h.Rebalances) == 0 {
-		return append([]render.Block{block}, a.whatIfBlock(h)...)
+	if len(g.Rebalances) == 0 {
+		return append([]render.Block{block}, h.whatIfBlock(g.WhatIf)...)
 	}
-	block.Table = a.historyTable(h)
-	block.After = a.summaryLines(h)
+	block.Table = h.table(g)
+	block.After = historySummary(&g.Summary)
 	blocks := []render.Block{block}
-	if a.flags.verbose {
-		blocks = append(blocks, render.Block{Lines: a.evidenceLines(h), NoTSV: true})
+	if h.flags.verbose {
+		blocks = append(blocks, render.Block{Lines: h.evidenceLines(g), NoTSV: true})
 	}
-	blocks = append(blocks, a.whatIfBlock(h)...)
-	if lanes := a.laneChart(h, o); len(lanes) > 0 {
+	blocks = append(blocks, h.whatIfBlock(g.WhatIf)...)
+	if lanes := h.laneChart(g, w); len(lanes) > 0 {
 		blocks = append(blocks, render.Block{Lines: append([]render.Line{nil}, lanes...), NoTSV: true})
 	}
 	return blocks
 }
 
-// historyHead is the first line of a group: how much happened, in what time, and
+// headLine is the first line of a group: how much happened, in what time, and
 // since when the log is whole.
-func (a *app) historyHead(h groupHistory, o *pastOptions) render.Line {
-	l := render.Line{render.S(term.Bold, "%s", h.Group)}
-	if len(h.Rebalances) == 0 {
-		l = append(l, render.P("  no rebalance in %s", prose.Span(o.end.Sub(o.begin).Round(time.Second))))
-		if len(o.causes) > 0 {
-			l = append(l, render.P(" by %s", strings.Join(o.causes, ", ")))
+func (h *historyCmd) headLine(g *inspect.History, w inspect.Window, causes []inspect.Cause) render.Line {
+	l := render.Line{render.S(term.Bold, "%s", g.Group)}
+	if len(g.Rebalances) == 0 {
+		l = append(l, render.P("  no rebalance in %s", prose.Span(w.Length().Round(time.Second))))
+		if len(causes) > 0 {
+			l = append(l, render.P(" by %s", causeList(causes)))
 		}
-		if h.Last != nil {
-			l = append(l, render.P("; last: %s, gen %d, %s, %s", a.day(h.Last.Time.Time), h.Last.Generation, h.Last.Cause, h.Last.Confidence))
+		if g.Last != nil {
+			l = append(l, render.P("; last: %s, gen %d, %s, %s", h.day(g.Last.Time.Time), g.Last.Generation, g.Last.Cause, g.Last.Confidence))
 		} else {
 			l = append(l, render.P("; none is known from before"))
 		}
 	} else {
-		l = append(l, render.P("  %s, %s-%s", plural(len(h.Rebalances), "rebalance"), a.shortMoment(o.begin, o), a.shortMoment(o.end, o)+" "+o.end.In(a.zone()).Format("MST")))
+		l = append(l, render.P("  %s, %s-%s", plural(len(g.Rebalances), "rebalance"), h.shortMoment(w.From, w), h.shortMoment(w.To, w)+" "+w.To.In(h.zone()).Format("MST")))
 	}
-	if h.whole {
+	if g.Whole {
 		return append(l, render.P("; log complete from its beginning"))
 	}
-	if !h.CompleteSince.IsZero() && h.CompleteSince.After(o.begin) {
-		return append(l, render.P("; "), render.S(term.Warn, "asked from %s, the log is complete since %s", a.shortMoment(o.begin, o), a.shortMoment(h.CompleteSince.Time, o)))
+	if !g.CompleteSince.IsZero() && g.CompleteSince.After(w.From.Time) {
+		return append(l, render.P("; "), render.S(term.Warn, "asked from %s, the log is complete since %s", h.shortMoment(w.From, w), h.shortMoment(g.CompleteSince, w)))
 	}
-	if !h.CompleteSince.IsZero() {
-		l = append(l, render.P("; log complete since %s", a.day(h.CompleteSince.Time)))
+	if !g.CompleteSince.IsZero() {
+		l = append(l, render.P("; log complete since %s", h.day(g.CompleteSince.Time)))
 	}
 	return l
 }
@@ -268,28 +130,28 @@ func (a *app) day(t time.Time) string {
 
 // shortMoment is an edge of the window: HH:MM, with the day where the window is
 // longer than one.
-func (a *app) shortMoment(t time.Time, o *pastOptions) string {
-	if o.end.Sub(o.begin) >= 24*time.Hour {
+func (a *app) shortMoment(t inspect.Time, w inspect.Window) string {
+	if w.Length() >= 24*time.Hour {
 		return t.In(a.zone()).Format("2 Jan 15:04")
 	}
-	if o.end.Sub(o.begin) < 10*time.Minute {
+	if w.Length() < 10*time.Minute {
 		return t.In(a.zone()).Format("15:04:05")
 	}
 	return t.In(a.zone()).Format("15:04")
 }
 
-// historyTable has one row a rebalance, oldest first.
-func (a *app) historyTable(h groupHistory) *render.Table {
-	server := h.Type != inspect.Classic && h.Type != inspect.UnknownType
+// table has one row a rebalance, oldest first.
+func (h *historyCmd) table(g *inspect.History) *render.Table {
+	server := g.Type != inspect.Classic && g.Type != inspect.UnknownType
 	t := &render.Table{Columns: render.Cols("TIME", ">GEN", "MEMBERS", "WHO", "CAUSE", "CONF", "STOPPED")}
 	if server {
 		t.Columns = render.Cols("TIME", ">EPOCH", "MEMBERS", "WHO", "CAUSE", "CONF", "CONVERGED", "LAST")
 	}
-	long := len(h.Rebalances) > 0 && h.Rebalances[len(h.Rebalances)-1].Time.Sub(h.Rebalances[0].Time.Time) >= 20*time.Hour
-	for _, r := range h.Rebalances {
-		when := a.clock(r.Time)
+	long := len(g.Rebalances) > 0 && g.Rebalances[len(g.Rebalances)-1].Time.Sub(g.Rebalances[0].Time.Time) >= 20*time.Hour
+	for _, r := range g.Rebalances {
+		when := h.clock(r.Time)
 		if long {
-			when = r.Time.In(a.zone()).Format("01-02 15:04:05")
+			when = r.Time.In(h.zone()).Format("01-02 15:04:05")
 		}
 		row := []render.Span{render.P("%s", when), render.P("%s", genText(r)), render.P("%s", membersText(r)),
 			render.P("%s", whoText(r)), render.S(causeStyle(r), "%s", causeText(r)), render.P("%s", confText(r))}
@@ -334,13 +196,13 @@ const mostNamed = 3
 func whoText(r inspect.Rebalance) string {
 	var parts []string
 	for _, d := range r.Members.Left {
-		parts = append(parts, "-"+atHost(memberName(d.ClientID, d.MemberID, d.InstanceID), d.Host))
+		parts = append(parts, "-"+atHost(inspect.MemberName(d.ClientID, d.MemberID, d.InstanceID), d.Host))
 	}
 	for _, j := range r.Members.Joined {
-		parts = append(parts, "+"+atHost(memberName(j.ClientID, j.MemberID, j.InstanceID), j.Host))
+		parts = append(parts, "+"+atHost(inspect.MemberName(j.ClientID, j.MemberID, j.InstanceID), j.Host))
 	}
 	for _, p := range r.Members.Replaced {
-		parts = append(parts, "="+atHost(memberName(p.ClientID, p.NewMemberID, p.InstanceID), cmp.Or(p.NewHost, p.Host)))
+		parts = append(parts, "="+atHost(inspect.MemberName(p.ClientID, p.NewMemberID, p.InstanceID), cmp.Or(p.NewHost, p.Host)))
 	}
 	if len(parts) == 0 {
 		return "-"
@@ -396,11 +258,10 @@ func stoppedText(r inspect.Rebalance) string {
 	return prose.Span(r.Stopped.Duration())
 }
 
-// summaryLines count: an hour, time lost, causes, worst member.
-func (a *app) summaryLines(h groupHistory) []render.Line {
-	s := h.Summary
+// historySummary counts: an hour, time lost, causes, worst member.
+func historySummary(s *inspect.Summary) []render.Line {
 	var parts []string
-	if s.window >= time.Hour { // an hour's rate from a minute is no rate
+	if s.Over >= time.Hour { // an hour's rate from a minute is no rate
 		parts = append(parts, fmt.Sprintf("%g an hour", s.PerHour))
 	}
 	if s.Idle != nil && s.Idle.Duration() >= time.Second {
@@ -438,10 +299,10 @@ func about(d time.Duration) time.Duration {
 }
 
 // evidenceLines are what -v adds: the evidence of each rebalance and its rivals.
-func (a *app) evidenceLines(h groupHistory) []render.Line {
+func (h *historyCmd) evidenceLines(g *inspect.History) []render.Line {
 	var out []render.Line
-	for _, r := range h.Rebalances {
-		out = append(out, render.L("%s  gen %s  %s, %s, %s  (%s)", a.clock(r.Time), genText(r), r.Cause, r.Confidence, r.Basis, r.ID))
+	for _, r := range g.Rebalances {
+		out = append(out, render.L("%s  gen %s  %s, %s, %s  (%s)", h.clock(r.Time), genText(r), r.Cause, r.Confidence, r.Basis, r.ID))
 		for _, e := range r.Evidence {
 			out = append(out, render.L("      %s", e))
 		}
@@ -460,8 +321,7 @@ func (a *app) evidenceLines(h groupHistory) []render.Line {
 }
 
 // whatIfBlock shows a replay.
-func (a *app) whatIfBlock(h groupHistory) []render.Block {
-	w := h.WhatIf
+func (a *app) whatIfBlock(w *inspect.Replay) []render.Block {
 	if w == nil {
 		return nil
 	}
@@ -488,7 +348,7 @@ func (a *app) whatIfBlock(h groupHistory) []render.Block {
 }
 
 // historyTSV is one row a rebalance of all groups.
-func (a *app) historyTSV(groups []groupHistory) *render.Table {
+func historyTSV(groups []inspect.History) *render.Table {
 	t := &render.Table{Columns: render.Cols("GROUP", "TIME", "GENERATION", "BEFORE", "AFTER", "WHO", "CAUSE", "CONFIDENCE", "BASIS", "RETURNED", "STOPPED-MS", "ID")}
 	for _, h := range groups {
 		for _, r := range h.Rebalances {
@@ -502,4 +362,13 @@ func (a *app) historyTSV(groups []groupHistory) *render.Table {
 		}
 	}
 	return t
+}
+
+// causeList is a list of causes, "a, b".
+func causeList(causes []inspect.Cause) string {
+	words := make([]string, len(causes))
+	for i, c := range causes {
+		words[i] = string(c)
+	}
+	return strings.Join(words, ", ")
 }

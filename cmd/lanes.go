@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/internal/render"
@@ -18,7 +17,7 @@ const (
 
 // laneChart draws the lives of the members: "=" with commits, "." silent before it
 // went, "x" out of the group; "|" below marks a rebalance.
-func (a *app) laneChart(h groupHistory, o *pastOptions) []render.Line {
+func (a *app) laneChart(h *inspect.History, w inspect.Window) []render.Line {
 	lanes, hidden := lanesOf(h)
 	if len(lanes) == 0 {
 		return nil
@@ -29,20 +28,20 @@ func (a *app) laneChart(h groupHistory, o *pastOptions) []render.Line {
 		wide = max(wide, len([]rune(n)))
 	}
 	wide = min(wide, 24)
-	out := []render.Line{render.L("%-*s  %s", wide, "", a.chartTimes(o))}
+	out := []render.Line{render.L("%-*s  %s", wide, "", a.chartTimes(w))}
 	for _, lane := range lanes {
 		row := strings.Repeat(" ", laneWidth)
 		cells := []rune(row)
 		for _, s := range h.Spans {
 			if s.Lane == lane {
-				paintSpan(cells, s, o)
+				paintSpan(cells, s, w)
 			}
 		}
 		out = append(out, render.L("%-*s  %s", wide, clip(lane, wide), string(cells)))
 	}
 	marks := []rune(strings.Repeat(" ", laneWidth))
 	for _, r := range h.Rebalances {
-		marks[column(r.Time.Time, o)] = '|'
+		marks[column(r.Time, w)] = '|'
 	}
 	out = append(out, render.L("%-*s  %s", wide, "rebalance", string(marks)))
 	legend := "= commits   . silent   x out of the group"
@@ -53,9 +52,9 @@ func (a *app) laneChart(h groupHistory, o *pastOptions) []render.Line {
 }
 
 // chartTimes are the times at the left, in the middle and at the right of the chart.
-func (a *app) chartTimes(o *pastOptions) string {
-	left, right := a.shortMoment(o.begin, o), a.shortMoment(o.end, o)
-	middle := a.shortMoment(o.begin.Add(o.end.Sub(o.begin)/2), o)
+func (a *app) chartTimes(w inspect.Window) string {
+	left, right := a.shortMoment(w.From, w), a.shortMoment(w.To, w)
+	middle := a.shortMoment(inspect.At(w.From.Add(w.Length()/2)), w)
 	pad := max(1, laneWidth/2-len(left)-len(middle)/2)
 	s := left + strings.Repeat(" ", pad) + middle
 	return s + strings.Repeat(" ", max(1, laneWidth-len(s)-len(right))) + right
@@ -63,7 +62,7 @@ func (a *app) chartTimes(o *pastOptions) string {
 
 // lanesOf are the lanes to draw, those of members that went first where there are
 // too many, in the order of their names.
-func lanesOf(h groupHistory) (lanes []string, hidden int) {
+func lanesOf(h *inspect.History) (lanes []string, hidden int) {
 	went := map[string]bool{}
 	for _, s := range h.Spans {
 		if _, ok := went[s.Lane]; !ok {
@@ -95,18 +94,18 @@ func lanesOf(h groupHistory) (lanes []string, hidden int) {
 }
 
 // column is the place of a moment in the chart.
-func column(t time.Time, o *pastOptions) int {
-	all := o.end.Sub(o.begin)
+func column(t inspect.Time, w inspect.Window) int {
+	all := w.Length()
 	if all <= 0 {
 		return 0
 	}
-	n := int(float64(laneWidth) * float64(t.Sub(o.begin)) / float64(all))
+	n := int(float64(laneWidth) * float64(t.Sub(w.From.Time)) / float64(all))
 	return min(max(n, 0), laneWidth-1)
 }
 
-func paintSpan(cells []rune, s inspect.Span, o *pastOptions) {
+func paintSpan(cells []rune, s inspect.Span, w inspect.Window) {
 	mark := map[string]rune{"member": '=', "silent": '.', "out": 'x'}[s.Kind]
-	for i := column(s.From.Time, o); i <= column(s.To.Time, o); i++ {
+	for i := column(s.From, w); i <= column(s.To, w); i++ {
 		// What is short and bad must not vanish under what is long and good.
 		if cells[i] == ' ' || mark != '=' {
 			cells[i] = mark

@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/collect"
+	"github.com/kgdiag/kgdiag/inspect/past"
 	"github.com/kgdiag/kgdiag/inspect/watch"
 )
 
@@ -18,13 +20,46 @@ import (
 // seen: the case is written all the same.
 var errStopped = errors.New("terminated before --for ended: the case holds what was seen until then")
 
+// read reads the past from a case file or from the cluster, after looking at it live
+// for as long as --for says. The second result says that the looking was cut short.
+func (r *recordCmd) read(cmd *cobra.Command, sel collect.Selection) (*past.Past, error, error) {
+	if r.lookFor == 0 {
+		p, err := r.past.read(cmd, r.app, sel, collect.Everything())
+		return p, nil, err
+	}
+	w, err := r.past.window(r.app, r.now())
+	if err != nil {
+		return nil, nil, err
+	}
+	ctx := cmd.Context()
+	s, err := r.open(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer s.close()
+	seen, stopped := r.look(ctx, s, sel)
+	if seen == nil {
+		return nil, nil, groupsError(stopped)
+	}
+	if ctx.Err() != nil {
+		ctx = context.WithoutCancel(ctx) // the signal has ended the looking; a second one ends the process
+	}
+	w.To = inspect.At(r.now())
+	p, err := r.readPast(ctx, s, r.past.query(r.app, sel, collect.Everything(), w))
+	if err != nil { // the cluster is gone by now: what was seen of it is evidence all the more
+		return &past.Past{Case: seen, Missing: err}, stopped, nil
+	}
+	past.AddObservations(p.Case, seen.Observations)
+	return p, stopped, nil
+}
+
 // look describes the groups again and again for as long as --for says, at the pace of
 // watch, and gives a case with what it saw and the groups as they were at the start.
 // Nothing is read from the log meanwhile: the one scan that follows takes in all of
 // that time, so that no record can be missed or doubled between the two. Ctrl-C ends
 // it early, and what was seen counts; SIGTERM does too, with errStopped beside it.
-func (a *app) look(ctx context.Context, s *session, length time.Duration, sel collect.Selection) (*inspect.Case, error) {
-	w := watch.New(watch.Config{Collector: s.collector, Selection: sel, Now: a.now})
+func (r *recordCmd) look(ctx context.Context, s *session, sel collect.Selection) (*inspect.Case, error) {
+	w := watch.New(watch.Config{Collector: s.collector, Selection: sel, Now: r.now})
 	starting, cancel := context.WithTimeout(ctx, s.conn.Timeout())
 	defer cancel()
 	info, err := w.Start(starting)
@@ -36,65 +71,50 @@ func (a *app) look(ctx context.Context, s *session, length time.Duration, sel co
 		if near := info.Nearest[id]; len(near) > 0 {
 			hint = " (nearest: " + near[0] + ")"
 		}
-		a.warn("group %q does not exist yet%s: looking for it for %s", id, hint, length)
+		r.warn("group %q does not exist yet%s: looking for it for %s", id, hint, r.lookFor)
 	}
-	looking, stop := context.WithTimeout(ctx, length)
+	looking, stop := context.WithTimeout(ctx, r.lookFor)
 	defer stop()
 	var wg sync.WaitGroup
-	wg.Go(func() { a.showLooking(looking, length) })
+	wg.Go(func() { r.showLooking(looking) })
 	_, err = w.Run(looking, func(watch.Event) error { return nil })
 	stop()
 	wg.Wait()
 	if err != nil {
 		return nil, err
 	}
-	if ctx.Err() != nil && a.cancelled != nil && a.cancelled() == syscall.SIGTERM {
+	if ctx.Err() != nil && r.cancelled != nil && r.cancelled() == syscall.SIGTERM {
 		err = errStopped
 	}
 	return w.Case(), err
 }
 
 // showLooking shows on a terminal how much of --for is over.
-func (a *app) showLooking(ctx context.Context, length time.Duration) {
-	bar := a.progress("looking at the groups")
+func (r *recordCmd) showLooking(ctx context.Context) {
+	bar := r.progress("looking at the groups")
 	defer bar.done()
 	tick := time.NewTicker(watch.QuickEvery)
 	defer tick.Stop()
-	for began := a.now(); ; {
+	for began := r.now(); ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			bar.show(int64(a.now().Sub(began)), int64(length))
+			bar.show(int64(r.now().Sub(began)), int64(r.lookFor))
 		}
 	}
-}
-
-// withObservations puts what was seen live into a case and judges anew.
-func (a *app) withObservations(c *inspect.Case, seen []inspect.Observation) {
-	if len(seen) == 0 {
-		return
-	}
-	known := groupsIn(c)
-	for _, o := range seen {
-		// A group that never was is not part of the case.
-		if o.State != "Dead" || slices.Contains(known, o.Group) {
-			c.Observations = append(c.Observations, o)
-		}
-	}
-	a.build(c)
 }
 
 // lookTime reads --for of record.
-func (o *recordOptions) lookTime() (time.Duration, error) {
-	if o.length == "" || o.length == "0" || o.length == "0s" {
+func (r *recordCmd) lookTime() (time.Duration, error) {
+	if r.length == "" || r.length == "0" || r.length == "0s" {
 		return 0, nil
 	}
 	switch {
-	case o.past.from != "":
+	case r.past.from != "":
 		return 0, usage("record: --for looks at a cluster, and --from names a file", "leave one of them out")
-	case o.past.until != "":
-		return 0, usage(fmt.Sprintf("record: --for looks from now on, and --until %s ends before", o.past.until), "leave one of them out")
+	case r.past.until != "":
+		return 0, usage(fmt.Sprintf("record: --for looks from now on, and --until %s ends before", r.past.until), "leave one of them out")
 	}
-	return parseSpan("--for", o.length)
+	return parseSpan("--for", r.length)
 }

@@ -17,11 +17,11 @@ import (
 const mostTriage = 30
 
 // triageView ranks all groups, worst first, and says whether they share a cause.
-func (a *app) triageView(c *inspect.Case, ds []diagnosis, o *pastOptions) render.View {
+func (a *app) triageView(c *inspect.Case, ds []diagnosis) render.View {
 	slices.SortStableFunc(ds, func(x, y diagnosis) int {
 		return cmp.Or(cmp.Compare(y.badness(), x.badness()), cmp.Compare(x.Group, y.Group))
 	})
-	shared := correlate(ds, o.end.Sub(o.begin))
+	shared := correlate(ds, c.Window.Length())
 	doc := whyDoc{envelope: a.envelopeOf("kgdiag.why/v1", c), Groups: ds, Shared: shared}
 	rebalanced, times := 0, 0
 	t := &render.Table{Columns: render.Cols("GROUP", ">REBAL", ">EVICT", "STOOD STILL", "WORST CAUSE", "COORDINATOR")}
@@ -36,8 +36,8 @@ func (a *app) triageView(c *inspect.Case, ds []diagnosis, o *pastOptions) render
 			t.Rows = append(t.Rows, d.triageRow())
 		}
 	}
-	more := fmt.Sprintf("%s, last %s to %s: %d rebalanced, %s", plural(len(ds), "group"), prose.Span(o.end.Sub(o.begin).Round(time.Second)),
-		a.clockZone(o.end), rebalanced, plural(times, "time"))
+	more := fmt.Sprintf("%s, last %s to %s: %d rebalanced, %s", plural(len(ds), "group"), prose.Span(c.Window.Length().Round(time.Second)),
+		a.clockZone(c.Window.To.Time), rebalanced, plural(times, "time"))
 	v := render.View{Head: a.clusterLine(c.Cluster, more), Data: doc}
 	block := render.Block{NoTSV: true}
 	if rebalanced > 0 {

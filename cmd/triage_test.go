@@ -66,30 +66,6 @@ func healthyOf(broker int32, n int) (out []diagnosis) {
 	return out
 }
 
-// The last member's eviction empties the group, and is an eviction all the same.
-func TestEvictionThatEmptiesTheGroupCounts(t *testing.T) {
-	r := troubled("a", 1, "h", inspect.SessionExpired, 100).rebalances[0]
-	r.Cause, r.Basis = inspect.GroupEmptied, inspect.Stated
-	if s := summarise([]inspect.Rebalance{r}, &pastOptions{begin: noon, end: noon.Add(time.Hour)}); s.Evictions != 1 {
-		t.Errorf("%d evictions, want 1", s.Evictions)
-	}
-	for failOn, want := range map[string]bool{"eviction": true, "session_expired": true, "group_emptied": true, "poll_interval_exceeded": false} {
-		trips, err := rebalanceTrip(failOn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := trips(r); got != want {
-			t.Errorf("--fail-on %s trips: %v, want %v", failOn, got, want)
-		}
-		unsure := r
-		unsure.Confidence = inspect.Low
-		unsure.Members.Left = []inspect.Departure{{Cause: inspect.SessionExpired, Confidence: inspect.Low}}
-		if trips(unsure) {
-			t.Errorf("--fail-on %s trips on a low confidence", failOn)
-		}
-	}
-}
-
 // Who holds a rebalance up shows in who stopped committing when.
 func TestWaitingForWhom(t *testing.T) {
 	pace := func(name string, at, before float64) committer {

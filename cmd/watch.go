@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/past"
 	"github.com/kgdiag/kgdiag/inspect/watch"
 )
 
@@ -135,12 +136,10 @@ func (o *watchOptions) validate(c *cobra.Command, ids []string) error {
 	case o.members < 0:
 		return usagef("--members %d: want at least 1", o.members)
 	}
-	for _, c := range o.causes {
-		if !slices.Contains(inspect.Causes(), inspect.Cause(c)) {
-			return usage(fmt.Sprintf("--cause %q: no such cause", c), "kgdiag explain lists them")
-		}
+	if _, err := parseCauses(o.causes); err != nil {
+		return err
 	}
-	from, err := o.parseMoment("--since", o.since)
+	from, err := o.parseMoment("--since", o.since, o.now())
 	if err != nil {
 		return err
 	}
@@ -237,7 +236,6 @@ func (o *watchOptions) follow(ctx context.Context, w *watch.Watcher) error {
 // listen reads the log files, and again whenever one has changed its size. A file
 // that cannot be read at the start is an error; later it is what was read before.
 func (o *watchOptions) listen(ctx context.Context) (func() ([]inspect.LogEvent, bool), error) {
-	reader := adviseOptions{app: o.app, logs: o.logs}
 	sizes := func() string {
 		var b strings.Builder
 		for _, name := range o.logs {
@@ -248,23 +246,24 @@ func (o *watchOptions) listen(ctx context.Context) (func() ([]inspect.LogEvent, 
 		return b.String()
 	}
 	seen := sizes()
-	found, err := reader.readLogs(ctx)
+	found, err := past.ReadLogs(ctx, o.logs, o.logOptions())
 	if err != nil {
 		return nil, err
 	}
+	o.warnDropped(found.Dropped)
 	first := true
 	return func() ([]inspect.LogEvent, bool) {
 		now := sizes()
 		if now == seen && !first {
-			return found.events, false
+			return found.Events, false
 		}
 		if now != seen {
-			if again, err := reader.readLogs(ctx); err == nil {
+			if again, err := past.ReadLogs(ctx, o.logs, o.logOptions()); err == nil {
 				found, seen = again, now
 			}
 		}
 		first = false
-		return found.events, true
+		return found.Events, true
 	}, nil
 }
 
@@ -294,7 +293,7 @@ func (o *watchOptions) save(w *watch.Watcher) error {
 	if o.to == "" {
 		return nil
 	}
-	_, err := writeCase(o.to, w.Case())
+	_, err := past.WriteFile(o.to, w.Case())
 	return err
 }
 

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"cmp"
-	"context"
 	"slices"
 	"time"
 
@@ -16,8 +15,15 @@ import (
 
 var _ = command(10, newWhyCmd)
 
+// whyCmd is kgdiag why.
+type whyCmd struct {
+	*app
+	past   pastFlags
+	causes causeFlags
+}
+
 func newWhyCmd(a *app) *cobra.Command {
-	o := &causeOptions{}
+	w := &whyCmd{app: a}
 	c := &cobra.Command{
 		Use:     "why [GROUP…]",
 		Aliases: []string{"diagnose"},
@@ -31,72 +37,49 @@ share a cause, so that a broker's or a machine's trouble is not taken for theirs
   kgdiag why orders --since 1d --log app.log
   kgdiag why orders --what-if max.poll.interval.ms=600000
   kgdiag why --from orders.kgcase`,
-		RunE: func(c *cobra.Command, args []string) error { return a.runWhy(c.Context(), o, args) },
+		RunE: w.run,
 	}
-	o.addFlags(c)
+	w.past.add(c)
+	w.causes.add(c)
 	return c
 }
 
-func (a *app) runWhy(ctx context.Context, o *causeOptions, args []string) error {
-	var err error
-	if o.trips, err = rebalanceTrip(o.failOn); err != nil {
-		return err
-	}
-	sel, err := o.past.groups.choose(a, args)
+func (w *whyCmd) run(c *cobra.Command, args []string) error {
+	chosen, err := w.causes.read()
 	if err != nil {
 		return err
 	}
-	if err := o.past.complete(a); err != nil {
+	sel, err := w.past.groups.choose(w.app, args)
+	if err != nil {
 		return err
 	}
 	triage := len(sel.Groups) == 0
-	c, ids, err := a.whyCase(ctx, o, sel, triage)
-	if c == nil {
+	want := collect.Everything()
+	if triage {
+		sel.All, want = true, collect.Want{Limits: true}
+	}
+	p, err := w.past.read(c, w.app, sel, want)
+	if err != nil {
 		return err
 	}
-	diagnoses := a.diagnose(c, ids, &o.past)
-	v := a.whyView(c, diagnoses, &o.past)
-	if triage && (o.past.from == "" || len(ids) > 1) {
-		v = a.triageView(c, diagnoses, &o.past)
+	p.NoteLog() // the live view is shown all the same
+	diagnoses := w.diagnose(p.Case, p.IDs, chosen)
+	v := w.whyView(p.Case, diagnoses)
+	if triage && (w.past.from == "" || len(p.IDs) > 1) {
+		v = w.triageView(p.Case, diagnoses)
 	}
-	if shown := a.show(v); shown != nil {
-		return shown
+	if err := w.show(v); err != nil {
+		return err
 	}
-	if err != nil {
-		return groupsError(err)
+	if p.Missing != nil {
+		return groupsError(p.Missing)
 	}
 	for i := range diagnoses {
-		if slices.ContainsFunc(diagnoses[i].rebalances, o.trips) {
+		if slices.ContainsFunc(diagnoses[i].rebalances, func(r inspect.Rebalance) bool { return chosen.failOn.Rebalance(&r) }) {
 			return tripped()
 		}
 	}
-	return a.strictly(c.Gaps)
-}
-
-// whyCase gets the case from a file or from the cluster. A log that cannot be read
-// is a Gap, not an error: the live view is shown all the same.
-func (a *app) whyCase(ctx context.Context, o *causeOptions, sel collect.Selection, triage bool) (*inspect.Case, []string, error) {
-	if o.past.from != "" {
-		return a.caseFrom(ctx, &o.past, sel)
-	}
-	s, err := a.open(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer s.close()
-	want := collect.Everything()
-	if triage {
-		sel.All = true
-		want = collect.Want{Limits: true}
-	}
-	c, ids, err, pastErr := a.collectPast(ctx, s, &o.past, sel, want)
-	if c == nil {
-		return nil, nil, groupsError(err)
-	}
-	if pastErr != nil && !slices.ContainsFunc(c.Gaps, func(g inspect.Gap) bool { return g.Fact == inspect.FactHistory }) {
-		c.Gaps = append(c.Gaps, inspect.Gap{Fact: inspect.FactHistory, What: "history", Why: logTrouble(pastErr), Needs: "READ on Topic " + collect.OffsetsTopicName})
-	}
-	return c, ids, err
+	return w.strictly(p.Case.Gaps)
 }
 
 // The words that head a group's diagnosis.
@@ -130,7 +113,7 @@ type diagnosis struct {
 	Evidence   []string           `json:"evidence"`
 	Stuck      []string           `json:"stuck_records"`
 	Cost       whyCost            `json:"cost"`
-	Summary    historySummary     `json:"summary"`
+	Summary    inspect.Summary    `json:"summary"`
 	// Complete is since when the log is whole; null unknown.
 	Complete  inspect.Time       `json:"complete_since"`
 	Last      *inspect.Rebalance `json:"last_before"`
@@ -180,11 +163,8 @@ type occurrence struct {
 }
 
 // diagnose works out what to say of each group.
-func (a *app) diagnose(c *inspect.Case, ids []string, o *pastOptions) []diagnosis {
-	narrowed := *c
-	narrowed.Timelines = slices.Clone(c.Timelines)
-	o.trim(&narrowed)
-	report := advise.Evaluate(&narrowed, advise.Options{})
+func (w *whyCmd) diagnose(c *inspect.Case, ids []string, o choice) []diagnosis {
+	report := advise.Evaluate(c.InWindow(o.causes...), advise.Options{})
 	out := make([]diagnosis, 0, len(ids))
 	for _, id := range ids {
 		d := diagnosis{Group: id, Rivals: []inspect.Rival{}, Evidence: []string{}, Stuck: []string{}, Findings: []advise.Finding{},
@@ -225,10 +205,10 @@ func (d *diagnosis) now(c *inspect.Case) {
 }
 
 // past takes what the timeline tells of the window.
-func (d *diagnosis) past(c *inspect.Case, o *pastOptions) {
-	t := timelineFor(c, d.Group)
-	d.rebalances, d.Last = o.inWindow(t), o.lastBefore(t)
-	d.Summary = summarise(d.rebalances, o)
+func (d *diagnosis) past(c *inspect.Case, o choice) {
+	t := c.Timeline(d.Group)
+	d.rebalances, d.Last = c.Window.Rebalances(t, o.causes...), c.Window.LastBefore(t)
+	d.Summary = inspect.Summarise(d.rebalances, c.Window.Length())
 	if t == nil {
 		return
 	}
@@ -290,7 +270,7 @@ func (d *diagnosis) explain() {
 				continue
 			}
 			told = true
-			add(key{l.Cause, memberName(l.ClientID, l.MemberID, l.InstanceID) + "\x00" + l.Host}, points(l.Cause, l.Confidence), occurrence{r, l})
+			add(key{l.Cause, inspect.MemberName(l.ClientID, l.MemberID, l.InstanceID) + "\x00" + l.Host}, points(l.Cause, l.Confidence), occurrence{r, l})
 		}
 		if !told && r.Cause == inspect.UnknownCause {
 			add(key{r.Cause, ""}, 0.5, occurrence{r: r}) // nobody went: a rejoin that somebody asked for
@@ -335,7 +315,7 @@ func (d *diagnosis) mainVerdict() {
 	d.Confidence, d.Basis, d.Evidence = surest.confidence(), surest.r.Basis, surest.r.Evidence
 	d.Rivals = surest.r.Rivals
 	if l := surest.d; l != nil {
-		d.Member, d.Host = memberName(l.ClientID, l.MemberID, l.InstanceID), l.Host
+		d.Member, d.Host = inspect.MemberName(l.ClientID, l.MemberID, l.InstanceID), l.Host
 		if l.Rivals != nil {
 			d.Rivals = l.Rivals
 		}
@@ -460,7 +440,7 @@ func (d *diagnosis) waitServer() {
 	w := &waiting{Sure: true, For: []string{}, States: []string{}, Reason: "their assignment is not what the group's epoch asks for"}
 	var most time.Duration
 	for _, m := range g.Members {
-		name := memberName(m.ClientID, m.MemberID, m.InstanceID)
+		name := inspect.MemberName(m.ClientID, m.MemberID, m.InstanceID)
 		w.States = append(w.States, name)
 		if m.Epoch == nil || g.Epoch == nil || *m.Epoch < *g.Epoch {
 			w.For = append(w.For, name)
@@ -487,7 +467,7 @@ func (d *diagnosis) waitClassic(c *inspect.Case) {
 	var seen []committer
 	last := lastCommits(c, d.Group)
 	for _, m := range g.Members {
-		name := memberName(m.ClientID, m.MemberID, m.InstanceID)
+		name := inspect.MemberName(m.ClientID, m.MemberID, m.InstanceID)
 		w.States = append(w.States, name)
 		most = max(most, inspect.Or(m.Rebalance, 0))
 		if at, ok := last[m.MemberID]; ok {

@@ -22,17 +22,17 @@ type whyDoc struct {
 }
 
 // whyView is a page a group.
-func (a *app) whyView(c *inspect.Case, ds []diagnosis, o *pastOptions) render.View {
-	doc := whyDoc{envelope: a.envelopeOf("kgdiag.why/v1", c), Groups: ds, Shared: []sharedCause{}}
-	more := fmt.Sprintf("last %s to %s", prose.Span(o.end.Sub(o.begin).Round(time.Second)), a.clockZone(o.end))
-	if len(ds) == 1 && wholeLog(c, ds[0].Group) {
+func (w *whyCmd) whyView(c *inspect.Case, ds []diagnosis) render.View {
+	doc := whyDoc{envelope: w.envelopeOf("kgdiag.why/v1", c), Groups: ds, Shared: []sharedCause{}}
+	more := fmt.Sprintf("last %s to %s", prose.Span(c.Window.Length().Round(time.Second)), w.clockZone(c.Window.To.Time))
+	if len(ds) == 1 && c.LogIsWhole(ds[0].Group) {
 		more += ", log complete"
 	} else if len(ds) == 1 && !ds[0].Complete.IsZero() {
-		more += ", log complete since " + a.day(ds[0].Complete.Time)
+		more += ", log complete since " + w.day(ds[0].Complete.Time)
 	}
-	v := render.View{Head: a.clusterLine(c.Cluster, more), Data: doc}
+	v := render.View{Head: w.clusterLine(c.Cluster, more), Data: doc}
 	for i := range ds {
-		lines := a.whyLines(c, &ds[i], o)
+		lines := w.whyLines(c, &ds[i])
 		if i > 0 {
 			lines = append([]render.Line{nil}, lines...)
 		}
@@ -70,25 +70,25 @@ func whyTSV(ds []diagnosis) *render.Table {
 }
 
 // whyLines are the page of one group.
-func (a *app) whyLines(c *inspect.Case, d *diagnosis, o *pastOptions) []render.Line {
-	lines := a.verdictLines(d)
+func (w *whyCmd) whyLines(c *inspect.Case, d *diagnosis) []render.Line {
+	lines := w.verdictLines(d)
 	if d.Waiting != nil {
-		lines = append(lines, a.waitingLines(d.Waiting)...)
+		lines = append(lines, w.waitingLines(d.Waiting)...)
 	}
 	if d.Cause == "" || d.Cause == inspect.MemberJoined && d.Verdict != verdictUnstable {
-		lines = append(lines, a.calmLines(d, o)...)
+		lines = append(lines, w.calmLines(c, d)...)
 	} else {
-		lines = append(lines, a.causeLines(c, d)...)
-		lines = append(lines, a.costLines(d)...)
-		lines = append(lines, a.cureLines(c, d)...)
+		lines = append(lines, w.causeLines(c, d)...)
+		lines = append(lines, w.costLines(d)...)
+		lines = append(lines, w.cureLines(c, d)...)
 	}
 	if d.WhatIf != nil {
-		for _, b := range a.whatIfBlock(groupHistory{WhatIf: d.WhatIf}) {
+		for _, b := range w.whatIfBlock(d.WhatIf) {
 			lines = append(lines, b.Lines...)
 		}
 	}
-	lines = append(lines, a.checkLines(c, d)...)
-	return append(lines, a.nextLines(d, o)...)
+	lines = append(lines, w.checkLines(c, d)...)
+	return append(lines, w.nextLines(d)...)
 }
 
 // verdictLines head a group: the verdict, what happened, and the state now, which has
@@ -191,7 +191,7 @@ func (a *app) waitingLines(w *waiting) []render.Line {
 }
 
 // calmLines are for groups in which nothing is to be explained.
-func (a *app) calmLines(d *diagnosis, o *pastOptions) []render.Line {
+func (a *app) calmLines(c *inspect.Case, d *diagnosis) []render.Line {
 	switch {
 	case len(d.rebalances) > 0:
 		r := d.rebalances[len(d.rebalances)-1]
@@ -208,7 +208,7 @@ func (a *app) calmLines(d *diagnosis, o *pastOptions) []render.Line {
 	case d.noHistory != "":
 		return nil
 	}
-	return []render.Line{render.L("%sno rebalance is known since %s", pageIndent, a.day(o.begin))}
+	return []render.Line{render.L("%sno rebalance is known since %s", pageIndent, a.day(c.Window.From.Time))}
 }
 
 // causeLines say why, with the evidence.
@@ -382,7 +382,7 @@ func stuckSentence(d *diagnosis) string {
 	var names []string
 	for i := range d.rebalances {
 		for _, l := range d.rebalances[i].Members.Left {
-			if n := memberName(l.ClientID, l.MemberID, l.InstanceID); slices.Contains(l.Stuck, r.Place) && !who[n] {
+			if n := inspect.MemberName(l.ClientID, l.MemberID, l.InstanceID); slices.Contains(l.Stuck, r.Place) && !who[n] {
 				who[n] = true
 				names = append(names, n)
 			}
@@ -632,8 +632,8 @@ func (a *app) checkLines(c *inspect.Case, d *diagnosis) []render.Line {
 }
 
 // nextLines are the commands to run next.
-func (a *app) nextLines(d *diagnosis, o *pastOptions) []render.Line {
-	g := shellWord(d.Group) + a.connectWords()
+func (w *whyCmd) nextLines(d *diagnosis) []render.Line {
+	g := shellWord(d.Group) + w.connectWords()
 	var lines []render.Line
 	hint := func(command, why string) {
 		line := fmt.Sprintf("%-53s  %s", command, why)
@@ -656,7 +656,7 @@ func (a *app) nextLines(d *diagnosis, o *pastOptions) []render.Line {
 	default:
 		return nil
 	}
-	if o.from == "" { // else it is kept already
+	if w.past.from == "" { // else it is kept already
 		hint("kgdiag record "+g+" --to "+fileWord(d.Group)+".kgcase", "keeps the evidence")
 	}
 	return lines

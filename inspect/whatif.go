@@ -1,12 +1,60 @@
 package inspect
 
-import "time"
+import (
+	"errors"
+	"math"
+	"strconv"
+	"time"
+)
 
 // Overrides are settings to replay a timeline with; nil and false keep what was.
 type Overrides struct {
 	PollInterval *Millis // max.poll.interval.ms
 	Session      *Millis // session.timeout.ms
 	Static       bool    // a group.instance.id for every member
+}
+
+// Set sets one override as a user writes it: max.poll.interval.ms or
+// session.timeout.ms in milliseconds or as a duration, group.instance.id as any word.
+// Errors: ErrNotReplayed, or what is wrong with the value.
+func (o *Overrides) Set(key, value string) error {
+	switch key {
+	case "group.instance.id":
+		o.Static = value != ""
+		return nil
+	case "max.poll.interval.ms", "session.timeout.ms":
+	default:
+		return ErrNotReplayed
+	}
+	d, err := settingMillis(value)
+	if err != nil {
+		return err
+	}
+	if key == "max.poll.interval.ms" {
+		o.PollInterval = Ms(d)
+	} else {
+		o.Session = Ms(d)
+	}
+	return nil
+}
+
+// ErrNotReplayed is a setting whose effect no record shows.
+var ErrNotReplayed = errors.New("cannot be replayed")
+
+// settingMillis reads the value of a setting: milliseconds as Kafka takes them, or a
+// Go duration.
+func settingMillis(s string) (time.Duration, error) {
+	if ms, err := strconv.ParseInt(s, 10, 64); err == nil && s[0] != '+' {
+		if ms < 1 || ms > math.MaxInt32 {
+			return 0, errors.New("want 1 to 2147483647 milliseconds")
+		}
+		return time.Duration(ms) * time.Millisecond, nil
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil || d < time.Millisecond || d > math.MaxInt32*time.Millisecond {
+		return 0, errors.New("want milliseconds, or a duration such as 10m")
+	}
+	return d, nil
 }
 
 // Replay is what would have been under other settings.

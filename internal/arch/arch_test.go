@@ -29,6 +29,7 @@ var allowed = map[string][]string{
 	"inspect/timeline":              {"inspect", "inspect/family", "inspect/membership", "internal/prose"},
 	"inspect/watch":                 {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/timeline", "inspect/family"},
 	"inspect/clientconf":            {"inspect", "inspect/settings", "inspect/clientconf/properties", "internal/prose"},
+	"inspect/past":                  {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/timeline", "inspect/clientlog"},
 	"inspect/clientconf/properties": {},
 	"inspect/errcode":               {},
 	"inspect/clientlog":             {"inspect", "inspect/clientconf", "inspect/errcode"},

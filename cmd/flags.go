@@ -1,0 +1,51 @@
+package cmd
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// parseFailOn reads --fail-on of commands that know no severities.
+func parseFailOn(word string) (inspect.FailOn, error) {
+	if f := inspect.FailOn(word); f.Known() {
+		return f, nil
+	}
+	return "", usage(fmt.Sprintf("--fail-on %q: not known", word), "want never, rebalance, eviction or a cause: kgdiag explain lists them")
+}
+
+// parseCauses reads --cause.
+func parseCauses(words []string) ([]inspect.Cause, error) {
+	var out []inspect.Cause
+	for _, w := range words {
+		c := inspect.Cause(w)
+		if !c.Known() {
+			return nil, usage(fmt.Sprintf("--cause %q: no such cause", w), "kgdiag explain lists them")
+		}
+		out = append(out, c)
+	}
+	return out, nil
+}
+
+// parseWhatIf reads --what-if key=value; nil where none was given.
+func parseWhatIf(list []string) (*inspect.Overrides, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	o := &inspect.Overrides{}
+	for _, kv := range list {
+		key, value, ok := strings.Cut(kv, "=")
+		if !ok {
+			return nil, usage(fmt.Sprintf("--what-if %q: want key=value", kv), "--what-if max.poll.interval.ms=600000")
+		}
+		switch err := o.Set(key, value); {
+		case errors.Is(err, inspect.ErrNotReplayed):
+			return nil, usage(fmt.Sprintf("--what-if %s: %v", kv, err), "want max.poll.interval.ms, session.timeout.ms or group.instance.id")
+		case err != nil:
+			return nil, usage(fmt.Sprintf("--what-if %s: %v", kv, err), "--what-if "+key+"=600000")
+		}
+	}
+	return o, nil
+}

@@ -1,0 +1,47 @@
+package inspect
+
+// History is what a case tells of one group's past in the case's window.
+type History struct {
+	Group         string      `json:"group"`
+	Type          GroupType   `json:"type"`
+	CompleteSince Time        `json:"complete_since"`
+	Summary       Summary     `json:"summary"`
+	Rebalances    []Rebalance `json:"rebalances"`
+	// Last is the newest rebalance before the window; null unknown.
+	Last   *Rebalance `json:"last_before"`
+	Spans  []Span     `json:"spans"`
+	Pauses []Pause    `json:"pauses"`
+	WhatIf *Replay    `json:"what_if,omitempty"`
+
+	// Whole says that the log was read from its first record, and nothing is missing.
+	Whole bool `json:"-"`
+}
+
+// HistoryOf is a group's history: of its rebalances those of these causes, where any
+// are given, and with a replay of the window, where settings are.
+func HistoryOf(c *Case, group string, causes []Cause, replay *Overrides) History {
+	t, w := c.Timeline(group), c.Window
+	h := History{Group: group, Rebalances: w.Rebalances(t, causes...), Last: w.LastBefore(t), Spans: []Span{}, Pauses: []Pause{}}
+	h.Summary = Summarise(h.Rebalances, w.Length())
+	if t == nil {
+		return h
+	}
+	h.Type, h.CompleteSince, h.Whole = t.Type, t.CompleteSince, c.LogIsWhole(group)
+	for _, s := range t.Spans {
+		if s.To.After(w.From.Time) && s.From.Before(w.To.Time) {
+			h.Spans = append(h.Spans, s)
+		}
+	}
+	for _, p := range t.Pauses {
+		if !p.To.Before(w.From.Time) && p.From.Before(w.To.Time) {
+			h.Pauses = append(h.Pauses, p)
+		}
+	}
+	if replay != nil {
+		within := *t
+		within.Rebalances, within.Pauses = h.Rebalances, h.Pauses
+		r := WhatIf(within, *replay)
+		h.WhatIf = &r
+	}
+	return h
+}

@@ -1,0 +1,171 @@
+package past
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/clientlog"
+)
+
+// MostEvents bounds what is kept of log files, so that a log of any size fits.
+const MostEvents = 200_000
+
+// Logs is what log files say.
+type Logs struct {
+	Events  []inspect.LogEvent
+	Configs []inspect.ClientConfig
+	Dropped int // events beyond what is kept
+}
+
+// ReadLogs reads log files in order. Errors are *inspect.FileError, or the context's.
+func ReadLogs(ctx context.Context, names []string, o clientlog.Options) (Logs, error) {
+	var out Logs
+	for _, name := range names {
+		if err := out.read(ctx, name, o); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+func (l *Logs) read(ctx context.Context, name string, o clientlog.Options) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return inspect.NewFileError(name, err)
+	}
+	defer f.Close()
+	_, err = clientlog.Read(f, name, o, clientlog.Handler{
+		Event: func(e inspect.LogEvent) error {
+			if len(l.Events) >= MostEvents {
+				l.Dropped++
+			} else {
+				l.Events = append(l.Events, e)
+			}
+			return ctx.Err()
+		},
+		Config: func(c inspect.ClientConfig) error {
+			l.Configs = append(l.Configs, c)
+			return ctx.Err()
+		},
+	})
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	}
+	return &inspect.FileError{Err: err} // it names the file
+}
+
+// ReadFile reads a case file. Errors are *inspect.FileError.
+func ReadFile(name string) (*inspect.Case, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, inspect.NewFileError(name, err)
+	}
+	defer f.Close()
+	c, err := inspect.ReadCase(f)
+	if err != nil {
+		return nil, inspect.NewFileError(name, err)
+	}
+	return c, nil
+}
+
+// WriteFile writes a case file, whole or not at all, and returns its size in bytes.
+// The error is an *inspect.FileError where the file cannot be made there at all.
+func WriteFile(name string, c *inspect.Case) (int, error) {
+	var b bytes.Buffer
+	if err := inspect.WriteCase(&b, c); err != nil {
+		return 0, err
+	}
+	f, err := os.CreateTemp(filepath.Dir(name), ".kgcase-*")
+	if err != nil {
+		return 0, inspect.NewFileError(name, err)
+	}
+	_, err = f.Write(b.Bytes())
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil { // the disk's fault, not the user's
+		return 0, errors.Join(errors.New(inspect.NewFileError(name, err).Error()), os.Remove(f.Name()))
+	}
+	return b.Len(), nil
+}
+
+// WrittenAt is when a case was written, from which spans of time count back.
+func WrittenAt(c *inspect.Case) time.Time {
+	if c.GeneratedAt.IsZero() {
+		return c.Window.To.Time
+	}
+	return c.GeneratedAt.Time
+}
+
+// FromCase gives the past of the groups that a query asks for out of a case that was
+// read from a file, with their timelines rebuilt. Missing is an *AbsentError.
+func FromCase(ctx context.Context, c *inspect.Case, file string, q Query) (*Past, error) {
+	c.Window.From, c.Window.To = q.Window.From, q.Window.To
+	p := &Past{Case: c}
+	if err := p.readLogs(ctx, q); err != nil {
+		return nil, err
+	}
+	held := c.GroupIDs()
+	p.IDs = held
+	p.Missing = Absent(held, q.Selection.Groups, file)
+	switch {
+	case len(q.Selection.Groups) > 0:
+		p.IDs = slices.DeleteFunc(slices.Clone(q.Selection.Groups), func(id string) bool { return !slices.Contains(held, id) })
+	case q.Selection.Match != nil:
+		p.IDs = slices.DeleteFunc(slices.Clone(held), func(id string) bool { return !q.Selection.Match.MatchString(id) })
+	}
+	c.Narrow(p.IDs)
+	Rebuild(c)
+	return p, nil
+}
+
+// Rebuild builds the timelines of a case that was read from a file. One that holds
+// neither records nor what polls saw keeps those that it came with.
+func Rebuild(c *inspect.Case) {
+	if len(c.Records) > 0 || len(c.Timelines) == 0 && len(c.Observations) > 0 {
+		Build(c)
+	}
+}
+
+// AbsentError says that a case file holds nothing of groups that were named.
+type AbsentError struct {
+	Groups []string
+	File   string
+	Held   []string // what it does hold
+}
+
+// Absent is the *AbsentError for the named groups that a file does not hold; nil for
+// none.
+func Absent(held, named []string, file string) error {
+	var out []string
+	for _, id := range named {
+		if !slices.Contains(held, id) {
+			out = append(out, id)
+		}
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return &AbsentError{out, file, held}
+}
+
+// Error names the groups and the file.
+func (e *AbsentError) Error() string {
+	quoted := make([]string, len(e.Groups))
+	for i, id := range e.Groups {
+		quoted[i] = fmt.Sprintf("%q", id)
+	}
+	return fmt.Sprintf("group %s: not in %s", strings.Join(quoted, ", "), e.File)
+}

@@ -1,0 +1,181 @@
+package past
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/clientlog"
+	"github.com/kgdiag/kgdiag/inspect/collect"
+	"github.com/kgdiag/kgdiag/inspect/offsetlog"
+	"github.com/kgdiag/kgdiag/inspect/timeline"
+)
+
+// Query says which groups' past to read, and how much of it.
+type Query struct {
+	Selection collect.Selection
+	Want      collect.Want // of the groups as they are now
+	// Window is the span of time that is asked for. Records from before it are read
+	// too, so that its first rebalance has something to be compared with.
+	Window inspect.Window
+	// Gone reads also the past of named groups that do not exist any more.
+	Gone bool
+	// Describe bounds the description of the groups; 0 is no bound but the context's.
+	// ScanToo counts the reading of the log into it.
+	Describe time.Duration
+	ScanToo  bool
+	// Logs are the names of client and broker log files, read as LogOptions say.
+	Logs       []string
+	LogOptions clientlog.Options
+}
+
+// Past is what was read. What it lacks is said by Missing, Log and the Gaps of the
+// Case; none of the three makes the rest untrue.
+type Past struct {
+	Case *inspect.Case
+	IDs  []string // the groups that were chosen: the named ones first
+	// Missing is about groups that were named: *collect.NotFoundError and
+	// *collect.IncompleteError, joined where both hold, or *AbsentError; nil for none.
+	Missing error
+	// Log is why the offsets log could not be read, or not whole; nil where it was.
+	Log error
+	// Dropped counts the events of log files that were left out, for want of room.
+	Dropped int
+}
+
+// Reader reads the past of groups from one cluster.
+type Reader struct {
+	Collector *collect.Collector
+	Scanner   *offsetlog.Scanner
+	// Progress is told how far the scan under way is; nil for nobody.
+	Progress func(offsetlog.Progress)
+}
+
+// Read describes the groups and reads their past. The error is for a cluster that
+// could not be asked at all, a log file that cannot be read, and a context that ended.
+func (r *Reader) Read(ctx context.Context, q Query) (*Past, error) {
+	limited := ctx
+	if q.Describe > 0 {
+		var cancel context.CancelFunc
+		limited, cancel = context.WithTimeout(ctx, q.Describe)
+		defer cancel()
+	}
+	c, err := r.Collector.Collect(limited, q.Selection, q.Want)
+	if c == nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	p := &Past{Case: c, IDs: chosen(c, q), Missing: err}
+	if err := p.readLogs(ctx, q); err != nil {
+		return nil, err
+	}
+	scanning := ctx
+	if q.ScanToo {
+		scanning = limited
+	}
+	c.Window.From, c.Window.To = q.Window.From, q.Window.To
+	s := &scan{Reader: r, c: c, begin: q.Window.From.Time, broad: q.Selection.All && len(p.IDs) > fewGroups}
+	p.Log = s.read(scanning, p.IDs)
+	c.Records, c.Logs = s.thin.Records(), mergeLogs(s.logs)
+	Build(c)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	// A group that is gone is not found by its coordinator, and yet has a past.
+	p.Missing = goneButRemembered(c, p.Missing)
+	return p, nil
+}
+
+// chosen are the groups whose past is read: those that were named, and those found.
+func chosen(c *inspect.Case, q Query) []string {
+	var ids []string
+	if q.Gone {
+		ids = slices.Clone(q.Selection.Groups)
+	}
+	for _, g := range c.Groups {
+		if !slices.Contains(ids, g.ID) {
+			ids = append(ids, g.ID)
+		}
+	}
+	return ids
+}
+
+// readLogs adds what log files say.
+func (p *Past) readLogs(ctx context.Context, q Query) error {
+	found, err := ReadLogs(ctx, q.Logs, q.LogOptions)
+	if err != nil {
+		return err
+	}
+	p.Dropped = found.Dropped
+	p.Case.LogEvents = append(p.Case.LogEvents, found.Events...)
+	p.Case.Configs = append(p.Case.Configs, found.Configs...)
+	return nil
+}
+
+// NoteLog says by a Gap that the log was not read, where no other Gap does: for a
+// reader to whom the rest is worth showing without it.
+func (p *Past) NoteLog() {
+	told := func(g inspect.Gap) bool { return g.Fact == inspect.FactHistory }
+	if p.Log != nil && !slices.ContainsFunc(p.Case.Gaps, told) {
+		p.Case.Gaps = append(p.Case.Gaps, inspect.Gap{Fact: inspect.FactHistory, What: "history", Why: Trouble(p.Log), Needs: "READ on Topic " + offsetlog.Topic})
+	}
+}
+
+// Build rebuilds the timelines of a case from its records and observations.
+func Build(c *inspect.Case) {
+	c.Timelines = timeline.Build(c, timeline.Options{})
+	for _, t := range c.Timelines {
+		if t.CompleteSince.After(c.Window.CompleteSince.Time) {
+			c.Window.CompleteSince = t.CompleteSince
+		}
+	}
+}
+
+// AddObservations puts what was seen live into a case and judges anew.
+func AddObservations(c *inspect.Case, seen []inspect.Observation) {
+	if len(seen) == 0 {
+		return
+	}
+	known := c.GroupIDs()
+	for _, o := range seen {
+		// A group that never was is not part of the case.
+		if o.State != "Dead" || slices.Contains(known, o.Group) {
+			c.Observations = append(c.Observations, o)
+		}
+	}
+	Build(c)
+}
+
+// goneButRemembered drops from a not-found error the groups whose past was read.
+func goneButRemembered(c *inspect.Case, err error) error {
+	var missing *collect.NotFoundError
+	if !errors.As(err, &missing) {
+		return err
+	}
+	var left []string
+	for _, id := range missing.Groups {
+		if t := c.Timeline(id); t == nil || len(t.Rebalances) == 0 {
+			left = append(left, id)
+		}
+	}
+	if len(left) == len(missing.Groups) {
+		return err
+	}
+	var open *collect.IncompleteError
+	if len(left) == 0 {
+		if errors.As(err, &open) {
+			return open
+		}
+		return nil
+	}
+	m := *missing
+	m.Groups = left
+	if errors.As(err, &open) {
+		return errors.Join(open, &m)
+	}
+	return &m
+}

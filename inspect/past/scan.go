@@ -1,0 +1,229 @@
+package past
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/offsetlog"
+	"github.com/kgdiag/kgdiag/inspect/timeline"
+	"github.com/kgdiag/kgdiag/locate"
+)
+
+// The bounds of looking back.
+const (
+	// prelude is read before the window, so that the first rebalance in it has
+	// something before it, and commits that show a cadence.
+	prelude = 30 * time.Minute
+	// lookBackFor is how long kgdiag goes on looking for older records of groups
+	// whose state before the window is not known yet.
+	lookBackFor = 8 * time.Second
+	// fewGroups is up to how many of all groups each is looked for further back; of
+	// more, only those that rebalanced.
+	fewGroups = 20
+)
+
+// lookBacks are the steps by which it does.
+var lookBacks = []time.Duration{6 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour, 0}
+
+// ErrNoLog is a cluster whose offsets topic cannot be seen.
+var ErrNoLog = errors.New("the placement of " + offsetlog.Topic + " is not known")
+
+// scan reads the log for one Read.
+type scan struct {
+	*Reader
+	c     *inspect.Case
+	begin time.Time // of the window
+	broad bool      // look further back only for groups that rebalanced
+	want  map[string]bool
+	thin  timeline.Thinner
+	logs  []inspect.PartitionLog
+}
+
+// read scans the window, and then further back for groups whose state before it is
+// still unknown. Older records are put before newer ones: a Thinner wants them in
+// order, so the look-back comes first.
+func (s *scan) read(ctx context.Context, ids []string) error {
+	parts, err := s.partitions(ids)
+	if err != nil || len(parts) == 0 {
+		return err
+	}
+	first := s.begin.Add(-prelude)
+	s.want = map[string]bool{}
+	for _, id := range ids {
+		s.want[id] = true
+	}
+	window, logs, err := s.span(ctx, parts, offsetlog.AtTime(first), offsetlog.Point{})
+	s.logs = logs
+	s.gaps(parts, err)
+	if err != nil && len(window) == 0 {
+		return err
+	}
+	s.before(ctx, parts, window, first)
+	for _, rec := range window {
+		s.thin.Add(rec)
+	}
+	return nil
+}
+
+// partitions maps the groups to their offsets partitions.
+func (s *scan) partitions(ids []string) (map[int32][]string, error) {
+	n := s.c.Cluster.OffsetsPartitions
+	out := map[int32][]string{}
+	known := map[string]int32{}
+	for _, g := range s.c.Groups {
+		known[g.ID] = g.Partition
+	}
+	for _, id := range ids {
+		p, ok := known[id]
+		if !ok || p < 0 {
+			if n <= 0 {
+				continue
+			}
+			var err error
+			if p, err = locate.Partition(id, n); err != nil {
+				return nil, err
+			}
+		}
+		out[p] = append(out[p], id)
+	}
+	if len(out) == 0 && len(ids) > 0 {
+		return nil, ErrNoLog
+	}
+	return out, nil
+}
+
+// span reads a span of partitions, thinned.
+func (s *scan) span(ctx context.Context, parts map[int32][]string, from, to offsetlog.Point) ([]inspect.Record, []inspect.PartitionLog, error) {
+	req := offsetlog.Request{Partitions: slices.Sorted(maps.Keys(parts)), Filter: offsetlog.Filter{Groups: s.want, Commits: true}, From: from, To: to, Progress: s.Progress}
+	var thin timeline.Thinner
+	logs, err := s.Scanner.Scan(ctx, req, func(rec inspect.Record) error {
+		thin.Add(rec)
+		return nil
+	})
+	return thin.Records(), logs, err
+}
+
+// before looks further back, in growing steps, for groups of which the window shows
+// no rebalance, or one whose predecessor is not known.
+func (s *scan) before(ctx context.Context, parts map[int32][]string, window []inspect.Record, first time.Time) {
+	limited, cancel := context.WithTimeout(ctx, lookBackFor)
+	defer cancel()
+	var older [][]inspect.Record
+	to := first
+	for _, step := range lookBacks {
+		open := s.open(append(slices.Concat(older...), window...), parts)
+		if len(open) == 0 {
+			break
+		}
+		from := offsetlog.Point{}
+		begin := time.Time{}
+		if step > 0 {
+			begin = first.Add(-step)
+			from = offsetlog.AtTime(begin)
+		}
+		records, logs, err := s.span(limited, open, from, offsetlog.AtTime(to))
+		if err != nil {
+			break // the time is over, or the log is: what was found before stands
+		}
+		s.logs = append(s.logs, logs...)
+		older = append([][]inspect.Record{records}, older...)
+		to = begin
+	}
+	for _, list := range older {
+		for _, rec := range list {
+			s.thin.Add(rec)
+		}
+	}
+}
+
+// open are the partitions with groups whose state before the window is not known.
+func (s *scan) open(records []inspect.Record, parts map[int32][]string) map[int32][]string {
+	settled := map[string]bool{}
+	c := &inspect.Case{Records: records, Groups: s.c.Groups, Window: s.c.Window}
+	for _, t := range timeline.Build(c, timeline.Options{}) {
+		// The first rebalance of all is only a beginning; one with a predecessor tells.
+		settled[t.Group] = s.broad && len(t.Rebalances) == 0 || slices.ContainsFunc(t.Rebalances, func(rb inspect.Rebalance) bool {
+			return rb.PreviousGeneration != nil || rb.Members.Before > 0 || len(rb.Members.Joined) > 0
+		})
+	}
+	out := map[int32][]string{}
+	for p, ids := range parts {
+		for _, id := range ids {
+			if done, seen := settled[id]; !done && (seen || !s.broad) {
+				out[p] = append(out[p], id)
+			}
+		}
+	}
+	return out
+}
+
+// gaps says what the scan could not read.
+func (s *scan) gaps(parts map[int32][]string, err error) {
+	if err == nil {
+		return
+	}
+	why := Trouble(err)
+	for _, p := range slices.Sorted(maps.Keys(parts)) {
+		for _, id := range parts[p] {
+			g := inspect.Gap{Group: id, Fact: inspect.FactHistory, What: "history", Why: why}
+			if Denied(err) {
+				g.Needs = "READ on Topic " + offsetlog.Topic
+			}
+			s.c.Gaps = append(s.c.Gaps, g)
+		}
+	}
+}
+
+// Denied reports whether an error says that the offsets topic may not be read.
+func Denied(err error) bool { return errors.Is(err, kerr.TopicAuthorizationFailed) }
+
+// Trouble puts an error of the scan into a reader's words.
+func Trouble(err error) string {
+	switch {
+	case Denied(err):
+		return "READ on " + offsetlog.Topic + " denied"
+	case errors.Is(err, kerr.UnknownTopicOrPartition):
+		return offsetlog.Topic + " does not exist"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "the time that --timeout allows was over"
+	}
+	return err.Error()
+}
+
+// mergeLogs joins what several scans say of one partition: the union of the spans,
+// and the latest moment since which nothing is missing.
+func mergeLogs(in []inspect.PartitionLog) []inspect.PartitionLog {
+	var out []inspect.PartitionLog
+	at := map[int32]int{}
+	for _, l := range in {
+		i, ok := at[l.Partition]
+		if !ok {
+			at[l.Partition] = len(out)
+			out = append(out, l)
+			continue
+		}
+		m := &out[i]
+		older, newer := l, *m
+		if older.From > newer.From {
+			older, newer = newer, older
+		}
+		joined := newer
+		joined.From = older.From
+		if newer.CompleteFrom <= newer.From { // whole, so the older one decides
+			joined.CompleteFrom, joined.CompleteSince = older.CompleteFrom, older.CompleteSince
+		}
+		joined.Records += older.Records
+		joined.Bytes += older.Bytes
+		joined.Unknown += older.Unknown
+		joined.Malformed += older.Malformed
+		*m = joined
+	}
+	slices.SortFunc(out, func(a, b inspect.PartitionLog) int { return int(a.Partition - b.Partition) })
+	return out
+}

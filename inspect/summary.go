@@ -1,0 +1,66 @@
+package inspect
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// Summary counts what happened in a span of time.
+type Summary struct {
+	Rebalances int           `json:"rebalances"`
+	Evictions  int           `json:"evictions"`
+	PerHour    float64       `json:"per_hour"`   // to one decimal
+	Over       time.Duration `json:"-"`          // the span, in whole seconds
+	Stopped    *Millis       `json:"stopped_ms"` // the whole group, where it is known; null unknown
+	Idle       *Millis       `json:"idle_ms"`    // partitions of departed members, the longest of each departure
+	Causes     map[Cause]int `json:"causes"`
+	// Worst is the member that went most often; "" where nobody went twice.
+	Worst      string `json:"worst_member"`
+	WorstCount int    `json:"worst_member_count"`
+}
+
+// Summarise counts the rebalances of a span of time.
+func Summarise(list []Rebalance, over time.Duration) Summary {
+	s := Summary{Rebalances: len(list), Causes: map[Cause]int{}}
+	if hours := over.Hours(); hours > 0 {
+		s.Over = over.Round(time.Second)
+		s.PerHour = float64(int(float64(len(list))/hours*10+0.5)) / 10
+	}
+	gone := map[string]int{}
+	for i := range list {
+		r := &list[i]
+		s.Causes[r.Cause]++
+		s.Evictions += r.Evictions(nil)
+		s.Stopped = sum(s.Stopped, r.Stopped)
+		for _, d := range r.Members.Left {
+			s.Idle = sum(s.Idle, d.Idle)
+			gone[MemberName(d.ClientID, d.MemberID, d.InstanceID)]++
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(gone)) {
+		if gone[name] > 1 && gone[name] > s.WorstCount {
+			s.Worst, s.WorstCount = name, gone[name]
+		}
+	}
+	return s
+}
+
+func sum(all, d *Millis) *Millis {
+	if d == nil {
+		return all
+	}
+	return Ms(Or(all, 0) + d.Duration())
+}
+
+// MemberName names a member for people: its instance id, else its client id, else
+// its member id.
+func MemberName(clientID, memberID string, instance *string) string {
+	switch {
+	case instance != nil && *instance != "":
+		return *instance
+	case clientID != "":
+		return clientID
+	}
+	return memberID
+}
