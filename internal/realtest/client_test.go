@@ -4,6 +4,7 @@ package realtest
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -32,11 +33,20 @@ const (
 	javaClient  kind = "java"
 	shareClient kind = "share"   // lab.Share
 	streams     kind = "streams" // lab.Streams
+	spring      kind = "spring"  // lab.Spring
 	librdkafka  kind = "confluent"
 	kafkaPython kind = "kafka-python"
 	aiokafka    kind = "aiokafka"
 	franzGo     kind = "franz-go"
+	kafkaJS     kind = "kafkajs"
+	sarama      kind = "sarama"
 )
+
+// classes are the programs of the kinds that run in a JVM.
+var classes = map[kind]string{javaClient: "lab.Consumer", shareClient: "lab.Share", streams: "lab.Streams", spring: "lab.Spring"}
+
+// jvm reports whether the client runs in a JVM.
+func (k kind) jvm() bool { return classes[k] != "" }
 
 // client says how a laboratory client is started; times are milliseconds, and zero
 // values leave the setting at the library's default.
@@ -58,6 +68,8 @@ type client struct {
 	Rack       string
 	Regex      string
 	StateDir   string
+	Plain      bool     // Streams without stores, that works at a pace
+	Log        string   // level of the client's own log on standard error; empty its quiet one
 	Extra      []string // key=value
 }
 
@@ -83,6 +95,12 @@ func (c client) args(bootstrap string) []string {
 	add("rack", c.Rack)
 	add("regex", c.Regex)
 	add("state-dir", c.StateDir)
+	if c.Plain {
+		add("plain", "true")
+	}
+	if !c.Kind.jvm() { // theirs is a property of the JVM
+		add("log", c.Log)
+	}
 	for _, x := range c.Extra {
 		args = append(args, "-X", x)
 	}
@@ -91,11 +109,18 @@ func (c client) args(bootstrap string) []string {
 
 func (c client) command(bootstrap string) *exec.Cmd {
 	args := c.args(bootstrap)
-	class := map[kind]string{javaClient: "lab.Consumer", shareClient: "lab.Share", streams: "lab.Streams"}[c.Kind]
 	switch {
-	case class != "":
-		return exec.Command("java", append([]string{"-Xmx96m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
-			"-Dorg.slf4j.simpleLogger.defaultLogLevel=warn", "-cp", classpath, class}, args...)...)
+	case c.Kind.jvm():
+		level := cmp.Or(c.Log, "warn")
+		return exec.Command("java", append([]string{"-Xmx64m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
+			"-Dorg.slf4j.simpleLogger.defaultLogLevel=" + level, "-Dorg.slf4j.simpleLogger.showDateTime=true",
+			"-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd HH:mm:ss,SSS", "-cp", classpath, classes[c.Kind]}, args...)...)
+	case c.Kind == kafkaJS:
+		cmd := exec.Command("node", append([]string{filepath.Join(repository, "scripts", "lab", "node", "consumer.js")}, args...)...)
+		cmd.Env = append(os.Environ(), "NODE_PATH="+nodeModules)
+		return cmd
+	case c.Kind == sarama:
+		return exec.Command(saramaClient, args...)
 	case c.Kind == franzGo:
 		cmd := exec.Command(os.Args[0], args...)
 		cmd.Env = append(os.Environ(), franzEnv+"=1")
@@ -165,7 +190,7 @@ var jvms = make(chan struct{}, 2)
 // quietly waits for a place among the starting JVMs, if the client is one, and gives
 // it back at the first event.
 func (p *process) quietly(k kind) {
-	if k != javaClient && k != shareClient && k != streams {
+	if !k.jvm() {
 		return
 	}
 	jvms <- struct{}{}
@@ -393,7 +418,7 @@ func franzMain(args []string) int {
 func newFranz(args []string) (*franz, error) {
 	set := flag.NewFlagSet("franz-go", flag.ContinueOnError)
 	text := make(map[string]*string)
-	for _, name := range []string{"bootstrap", "group", "topics", "client-id", "instance-id", "assignor", "protocol", "rack", "commit"} {
+	for _, name := range []string{"bootstrap", "group", "topics", "client-id", "instance-id", "assignor", "protocol", "rack", "commit", "log"} {
 		text[name] = set.String(name, "", "")
 	}
 	number := make(map[string]*int)
@@ -419,6 +444,9 @@ func newFranz(args []string) (*franz, error) {
 		kgo.OnPartitionsAssigned(f.changed("assigned")),
 		kgo.OnPartitionsRevoked(f.changed("revoked")),
 		kgo.OnPartitionsLost(f.changed("lost")),
+	}
+	if *text["log"] != "" {
+		opts = append(opts, kgo.WithLogger(kgo.BasicLogger(os.Stderr, kgo.LogLevelInfo, stamp)))
 	}
 	if f.commit != "auto" {
 		opts = append(opts, kgo.DisableAutoCommit())
@@ -456,6 +484,9 @@ func newFranz(args []string) (*franz, error) {
 	f.cl, err = kgo.NewClient(opts...)
 	return f, err
 }
+
+// stamp is the time before a line of the client's own log.
+func stamp() string { return time.Now().Format("2006-01-02 15:04:05.000 ") }
 
 // changed reports an event; an assignment names all the partitions held, as the other
 // clients do.

@@ -36,7 +36,17 @@ type experiment struct {
 	hold       time.Duration // of the fault: stall, SIGSTOP, drain
 	restart    time.Duration // until the process is started again
 	beforeName bool          // the victim's client id sorts before its peers'
+	short      bool          // timeouts of seconds: see shortClocks
 }
+
+// scale says which timeouts the groups have.
+type scale string
+
+const (
+	shortClocks scale = "short" // seconds, so that a departure takes a minute
+	ownClocks   scale = "own"   // the clients' and the broker's own
+	mixedClocks scale = "mixed" // as people set them: own ones, long ones, short ones
+)
 
 // faultNames are the faults, each with what is done.
 var faultNames = map[string]string{
@@ -62,6 +72,13 @@ var classicClocks = []clocks{
 // A KIP-848 session and heartbeat are the broker's or the group's.
 var consumerClocks = []clocks{{6000, 2000, 15000}, {10000, 3000, 20000}, {8000, 1000, 9000}, {6000, 2000, 24000}, {0, 0, 30000}, {0, 0, 0}}
 
+// peoplesClocks are found in people's configurations; a KIP-848 group has none of the
+// sessions.
+var peoplesClocks = []clocks{
+	{0, 0, 0}, {0, 0, 0}, {45000, 0, 75000}, {30000, 0, 60000}, {60000, 20000, 120000}, {20000, 5000, 100000}, {10000, 3000, 300000},
+	{30000, 10000, 30000}, {25000, 0, 40000}, {12000, 4000, 45000},
+}
+
 // Defaults of the clients and the broker, for the planning alone.
 const (
 	defaultSessionMS   = 45000
@@ -70,36 +87,52 @@ const (
 )
 
 func (e *experiment) sessionMS() int {
-	if e.session > 0 {
+	switch {
+	case e.session > 0:
 		return e.session
-	}
-	if e.kind == aiokafka {
+	case e.kind == aiokafka || e.kind == sarama:
 		return 10000
+	case e.kind == kafkaJS:
+		return 30000
 	}
 	return defaultSessionMS
 }
 
+// pollMS is the poll interval, or for how long a rebalance waits where the client has none.
 func (e *experiment) pollMS() int {
-	if e.poll > 0 {
+	switch {
+	case e.poll > 0:
 		return e.poll
+	case e.kind == franzGo || e.kind == sarama || e.kind == kafkaJS:
+		return 60000
 	}
 	return defaultPollMS
 }
 
+// commitsIdle reports whether the client commits again and again what it has committed.
+func (e *experiment) commitsIdle() bool {
+	return e.commit == "auto" && !slices.Contains([]kind{librdkafka, franzGo, sarama, kafkaJS, streams}, e.kind)
+}
+
 // plan makes n experiments: every client with every fault that it can suffer, in
-// turn, and all else by chance. The same seed makes the same plan.
-func plan(seed uint64, n int) []experiment {
+// turn, and all else by chance. The same seed makes the same plan. Groups of type
+// consumer are among them where the brokers serve them.
+func plan(seed uint64, n int, s scale, consumers bool) []experiment {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var pairs []experiment
 	for _, c := range []experiment{
 		{kind: javaClient, protocol: "classic"}, {kind: javaClient, protocol: "consumer"}, {kind: librdkafka, protocol: "classic"},
 		{kind: librdkafka, protocol: "consumer"}, {kind: kafkaPython, protocol: "classic"}, {kind: aiokafka, protocol: "classic"},
-		{kind: franzGo, protocol: "classic"},
+		{kind: franzGo, protocol: "classic"}, {kind: kafkaJS, protocol: "classic"}, {kind: sarama, protocol: "classic"},
+		{kind: spring, protocol: "classic"}, {kind: spring, protocol: "consumer"}, {kind: streams, protocol: "classic"},
 	} {
 		for _, fault := range []string{"over", "batch", "kill", "rst", "rstl", "stop", "stopl", "term", "trst", "drain"} {
 			c.fault = fault
-			if c.suffers() {
+			if c.suffers() && (consumers || c.protocol != "consumer") {
 				pairs = append(pairs, c)
+				if fault == "over" && s != shortClocks { // of which short intervals tell the least
+					pairs = append(pairs, c)
+				}
 			}
 		}
 	}
@@ -108,21 +141,21 @@ func plan(seed uint64, n int) []experiment {
 		rng.Shuffle(len(pairs), func(i, j int) { pairs[i], pairs[j] = pairs[j], pairs[i] })
 		for _, e := range pairs[:min(len(pairs), n-len(out))] {
 			e.number = len(out)
-			e.choose(rng)
+			e.choose(rng, s)
 			out = append(out, e)
 		}
 	}
 	return out
 }
 
-// suffers reports whether the client can have the fault: franz-go has no poll check,
-// and only some commit single records.
+// suffers reports whether the client can have the fault: franz-go and Sarama have no poll
+// check, and only some commit single records.
 func (e *experiment) suffers() bool {
 	switch e.fault {
 	case "over":
-		return e.kind != franzGo
+		return e.kind != franzGo && e.kind != sarama
 	case "batch":
-		return e.kind == javaClient || e.kind == librdkafka
+		return e.kind == javaClient || e.kind == librdkafka || e.kind == spring
 	}
 	return true
 }
@@ -130,10 +163,11 @@ func (e *experiment) suffers() bool {
 func pick[T any](rng *rand.Rand, of ...T) T { return of[rng.IntN(len(of))] }
 
 // choose decides by chance what the pair of client and fault leaves open.
-func (e *experiment) choose(rng *rand.Rand) {
-	e.static = rng.IntN(5) == 0
+func (e *experiment) choose(rng *rand.Rand, s scale) {
+	e.short = s == shortClocks
+	e.static = rng.IntN(5) == 0 && e.kind != kafkaJS && e.kind != streams
 	e.members = pick(rng, 2, 2, 2, 3, 3, 4)
-	if e.kind == javaClient {
+	if e.kind.jvm() {
 		e.members = pick(rng, 2, 2, 3)
 	}
 	e.partitions = pick(rng, int32(2), 4, 4, 8, 8, 1)
@@ -141,11 +175,20 @@ func (e *experiment) choose(rng *rand.Rand) {
 		e.partitions = 4
 	}
 	e.chooseAssignor(rng)
-	e.chooseClocks(rng)
+	e.chooseClocks(rng, s)
 	e.chooseWork(rng)
 	e.beforeName = rng.IntN(2) == 0
 	e.settle = time.Duration(42000+rng.IntN(12000)) * time.Millisecond
+	if !e.short {
+		e.settle += time.Duration(40000+rng.IntN(30000)) * time.Millisecond
+		if e.kind == streams && e.interval == 0 { // commits every 30 s
+			e.settle += 150 * time.Second
+		}
+	}
 	e.chooseFault(rng)
+	if !e.short {
+		e.stretchFault(rng)
+	}
 }
 
 func (e *experiment) chooseAssignor(rng *rand.Rand) {
@@ -154,27 +197,41 @@ func (e *experiment) chooseAssignor(rng *rand.Rand) {
 		return
 	}
 	switch e.kind {
-	case javaClient:
+	case javaClient, spring:
 		e.assignor = pick(rng, "range", "range", "roundrobin", "sticky", "cooperative-sticky", "cooperative-sticky", "cooperative-sticky")
 	case librdkafka:
 		e.assignor = pick(rng, "range", "roundrobin", "cooperative-sticky", "cooperative-sticky")
 	case kafkaPython:
 		e.assignor = pick(rng, "range", "roundrobin")
+	case sarama:
+		e.assignor = pick(rng, "range", "range", "roundrobin", "sticky")
 	case franzGo:
 		e.assignor = pick(rng, "range", "roundrobin", "sticky", "cooperative-sticky", "cooperative-sticky")
 	}
 }
 
-func (e *experiment) chooseClocks(rng *rand.Rand) {
+func (e *experiment) chooseClocks(rng *rand.Rand, s scale) {
 	list := classicClocks
 	if e.protocol == "consumer" {
 		list = consumerClocks
+	}
+	switch s {
+	case ownClocks:
+		return
+	case mixedClocks:
+		list = append(slices.Clone(peoplesClocks), list[:3]...)
 	}
 	for {
 		c := list[rng.IntN(len(list))]
 		e.session, e.heartbeat, e.poll = c.session, c.heartbeat, c.poll
 		if e.kind == kafkaPython && e.poll == e.session { // 3.0.12 then spins, and never joins
 			continue
+		}
+		if e.kind == librdkafka && e.protocol == "classic" && e.poll > 0 && e.poll < e.sessionMS() { // refused
+			continue
+		}
+		if s == mixedClocks {
+			return
 		}
 		switch e.fault {
 		case "over", "batch":
@@ -203,7 +260,10 @@ func (e *experiment) chooseWork(rng *rand.Rand) {
 	if rng.IntN(40) == 0 {
 		e.commit = "none"
 	}
-	e.idle = rng.IntN(10) == 0
+	if e.kind == streams {
+		e.commit = "auto"
+	}
+	e.idle = rng.IntN(10) == 0 && e.kind != streams // which obeys while it has records
 	e.rate = pick(rng, 1, 4, 4, 4, 40)
 	e.perPoll = pick(rng, 0, 0, 0, 200, 1000)
 	e.perRecord = pick(rng, 0, 0, 0, 20)
@@ -213,7 +273,30 @@ func (e *experiment) chooseWork(rng *rand.Rand) {
 	if e.rate == 40 && e.commit == "sync" { // or the log is all commits
 		e.perPoll = 1000
 	}
-	e.slowPeer = rng.IntN(12) == 0 && e.pollMS() >= 15000 && !e.idle && e.sessionMS() < 20000
+	e.slowPeer = rng.IntN(12) == 0 && e.pollMS() >= 15000 && !e.idle && (e.sessionMS() < 20000 || !e.short) && e.kind != streams && e.kind != kafkaJS
+	if !e.short {
+		e.chooseLoad(rng)
+	}
+}
+
+// chooseLoad is the work of a consumer that is busy for a part of the time, so that a
+// backlog takes its time: the share of the records that a member with most partitions
+// gets keeps it busy for up to nine tenths.
+func (e *experiment) chooseLoad(rng *rand.Rand) {
+	e.rate = pick(rng, 1, 2, 4, 4, 10, 40)
+	if e.commit == "record" {
+		e.rate = min(e.rate, 4)
+	}
+	e.perPoll = pick(rng, 0, 0, 0, 200, 1000)
+	if e.commit == "sync" && e.rate > 1 {
+		e.perPoll = pick(rng, 500, 1000, 2000)
+	}
+	most := (int(e.partitions) + e.members - 1) / e.members
+	busy := pick(rng, 0, 0, 20, 50, 70, 90) // per cent
+	e.perRecord = busy * 10 * int(e.partitions) / (e.rate * most)
+	if e.kind == sarama { // whose claims work side by side
+		e.perRecord *= most
+	}
 }
 
 func (e *experiment) chooseFault(rng *rand.Rand) {
@@ -256,12 +339,34 @@ func (e *experiment) chooseFault(rng *rand.Rand) {
 	}
 }
 
+// stretchFault changes what chooseFault made for timeouts of seconds.
+func (e *experiment) stretchFault(rng *rand.Rand) {
+	ms := func(from, to int) time.Duration {
+		return time.Duration(from+rng.IntN(max(1, to-from))) * time.Millisecond
+	}
+	s := e.sessionMS()
+	switch e.fault {
+	case "over":
+		if e.block || e.kind == kafkaJS { // no heartbeats: the session ends first
+			e.hold = ms(s+9000, s+20000)
+		}
+	case "batch":
+		e.rate = pick(rng, 2, 4)
+	case "stopl":
+		e.hold = max(e.hold, ms(s*5/4, s*2))
+	case "drain":
+		if e.kind == kafkaJS {
+			e.hold = min(e.hold, ms(2000, s-5000))
+		}
+	}
+}
+
 // unreachable says why the records cannot tell the truth; empty where they can.
 func (e *experiment) unreachable() string {
 	switch {
 	case e.commit == "none":
 		return "nothing is committed"
-	case e.idle && (e.commit != "auto" || e.kind == librdkafka || e.kind == franzGo):
+	case e.idle && !e.commitsIdle():
 		return "nothing is committed on an idle topic"
 	case e.fault == "drain":
 		return "a close after draining looks like an overrun or an expiry of the same length"
@@ -281,10 +386,16 @@ func (e *experiment) spec(topic, group, id string) client {
 	if e.static {
 		c.InstanceID = id
 	}
+	c.Plain = e.kind == streams
 	if e.interval > 0 {
 		key := "auto.commit.interval.ms"
-		if e.kind == kafkaPython || e.kind == aiokafka {
+		switch e.kind {
+		case kafkaPython, aiokafka:
 			key = "auto_commit_interval_ms"
+		case kafkaJS:
+			key = "autoCommitInterval"
+		case streams:
+			key = "commit.interval.ms"
 		}
 		c.Extra = append(c.Extra, key+"="+strconv.Itoa(e.interval))
 	}
@@ -304,7 +415,15 @@ func (e *experiment) committing() string {
 	switch e.commit {
 	case "auto":
 		interval := e.interval
-		if interval == 0 {
+		switch {
+		case interval > 0:
+		case e.kind == kafkaJS:
+			return "per poll"
+		case e.kind == streams:
+			interval = 30000
+		case e.kind == sarama:
+			interval = 1000
+		default:
 			interval = 5000
 		}
 		return fmt.Sprintf("auto %d s", interval/1000)

@@ -32,6 +32,8 @@ import (
 // itself on such files, and its tests describe the fields.
 type labelled struct {
 	Group       string           `json:"group"`
+	Broker      string           `json:"broker,omitempty"`           // version
+	Victim      string           `json:"victim_client_id,omitempty"` // where it is not "victim"
 	Fault       string           `json:"fault"`
 	Variant     string           `json:"variant"`
 	Client      string           `json:"client"`
@@ -59,6 +61,23 @@ type labelled struct {
 	RestartedAt *int64           `json:"restarted_at_ms"`
 	ResumedAt   *int64           `json:"resumed_at_ms"`
 	Records     []map[string]any `json:"records"`
+
+	// What the log of the group does not tell.
+	Observations []inspect.Observation `json:"observations,omitempty"` // what polls every 250 ms saw
+	OffsetsAt    []inspect.OffsetAt    `json:"offsets_at,omitempty"`   // at the departures, and at the last commits before
+	Appended     []appended            `json:"appended,omitempty"`
+
+	before time.Duration // for how long before the fault commits are kept
+	extra  time.Duration // of the recording, beyond what the timeouts ask for
+}
+
+// appended are the timestamps of a partition's records, by which every ListOffsets
+// can be answered: the first one, and the milliseconds from each to the next.
+type appended struct {
+	Partition int32   `json:"p"`
+	Offset    int64   `json:"offset"`
+	At        int64   `json:"at_ms"`
+	Then      []int64 `json:"then"`
 }
 
 // departure is what the coordinator's log says of one member that went.
@@ -74,18 +93,17 @@ const (
 	recordInto  = "KGDIAG_RECORD_DEPARTURES"
 	recordSeed  = "KGDIAG_RECORD_SEED"
 	recordCount = "KGDIAG_RECORD_COUNT"
+	recordScale = "KGDIAG_RECORD_CLOCKS"
+	recordJVMs  = "KGDIAG_RECORD_JVM_GROUPS"
 )
-
-// javaGroups bounds how many groups of JVMs run at once.
-var javaGroups = make(chan struct{}, 5)
 
 // recordedAfter is for how long a group is recorded after a fault, beyond its timeouts.
 const recordedAfter = 25 * time.Second
 
-// recordedBefore is for how long before it commits are kept; quiet, for how long nobody may
-// have gone by himself.
+// recordedBefore is for how long commits are kept beyond the time in which the group was
+// at rest; quiet, for how long nobody may have gone by himself.
 const (
-	recordedBefore = 58 * time.Second
+	recordedBefore = 4 * time.Second
 	quiet          = 35 * time.Second
 )
 
@@ -97,20 +115,18 @@ func TestRecordDepartures(t *testing.T) {
 	if file == "" {
 		t.Skip("records nothing unless " + recordInto + " names a file: see scripts/record-departures")
 	}
-	seed, err := strconv.ParseUint(os.Getenv(recordSeed), 10, 64)
-	if err != nil {
-		t.Fatalf("%s: %v", recordSeed, err)
-	}
-	n, err := strconv.Atoi(os.Getenv(recordCount))
-	if err != nil {
-		t.Fatalf("%s: %v", recordCount, err)
-	}
+	seed, n, jvmGroups := environmentInt(t, recordSeed), environmentInt(t, recordCount), environmentInt(t, recordJVMs)
+	slots := make(chan struct{}, jvmGroups) // JVMs cost memory, and each other's time
 	var mu sync.Mutex
 	var done []*labelled
 	t.Run("groups", func(t *testing.T) {
-		for _, e := range plan(seed, n) {
+		for _, e := range plan(uint64(seed), n, scale(os.Getenv(recordScale)), shared(t).servesKIP848()) {
 			t.Run(e.String(), func(t *testing.T) {
 				t.Parallel()
+				if e.kind.jvm() {
+					slots <- struct{}{}
+					defer func() { <-slots }()
+				}
 				if l := e.run(t, seed); l != nil {
 					mu.Lock()
 					done = append(done, l)
@@ -125,19 +141,30 @@ func TestRecordDepartures(t *testing.T) {
 	for _, l := range done {
 		l.Records = nil
 		for _, r := range records[l.Group] {
-			if at := r.Time.UnixMilli(); (r.Commit == nil || at >= l.FaultAt-recordedBefore.Milliseconds()) && at <= l.until() {
+			if at := r.Time.UnixMilli(); (r.Commit == nil || at >= l.FaultAt-(l.before+recordedBefore).Milliseconds()) && at <= l.until() {
 				l.Records = append(l.Records, raw(r))
 			}
 		}
+		l.measure(records[l.Group])
 		if err := l.label(records[l.Group], logs[l.Group]); err != nil {
 			t.Logf("%s is left out: %v", l.Group, err)
 			continue
 		}
+		c.ends(l, records[l.Group])
 		kept = append(kept, l)
 	}
 	slices.SortFunc(kept, func(a, b *labelled) int { return cmp.Compare(a.Group, b.Group) })
 	writeLabelled(t, file, kept)
 	t.Logf("%d of %d groups recorded; faults:\n%s", len(kept), n, strings.Join(sortedFaults(), "\n"))
+}
+
+func environmentInt(t *testing.T, name string) int {
+	t.Helper()
+	n, err := strconv.Atoi(os.Getenv(name))
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
 }
 
 func (e *experiment) String() string {
@@ -146,16 +173,12 @@ func (e *experiment) String() string {
 
 // until is the last moment that is recorded of a group.
 func (l *labelled) until() int64 {
-	end := time.Duration(max(l.SessionMS, min(l.PollMS, 40000)))*time.Millisecond + time.Duration(l.HoldMS)*time.Millisecond + recordedAfter
+	end := time.Duration(max(l.SessionMS, min(l.PollMS, 40000)))*time.Millisecond + time.Duration(l.HoldMS)*time.Millisecond + recordedAfter + l.extra
 	return l.FaultAt + end.Milliseconds()
 }
 
 // run does the experiment; nil where its group never came to rest.
-func (e *experiment) run(t *testing.T, seed uint64) *labelled {
-	if e.kind == javaClient {
-		javaGroups <- struct{}{}
-		defer func() { <-javaGroups }()
-	}
+func (e *experiment) run(t *testing.T, seed int) *labelled {
 	c := shared(t)
 	group := fmt.Sprintf("%s.s%d", e, seed)
 	topic := fmt.Sprintf("work-%d-%d", seed, e.number)
@@ -168,9 +191,9 @@ func (e *experiment) run(t *testing.T, seed uint64) *labelled {
 	}
 	var peers []*process
 	for i := range e.members - 1 {
-		peers = append(peers, start(t, c.bootstrap, e.spec(topic, group, e.peer(i))))
+		peers = append(peers, e.start(t, c, topic, group, e.peer(i)))
 	}
-	v := start(t, c.bootstrap, e.spec(topic, group, "victim"))
+	v := e.start(t, c, topic, group, "victim")
 	if !e.settled(append(slices.Clone(peers), v)) {
 		t.Logf("%s never came to rest: left out", group)
 		return nil
@@ -182,9 +205,24 @@ func (e *experiment) run(t *testing.T, seed uint64) *labelled {
 		wait(t, 15*time.Second) // until it shows in their commits, and the fault comes at any phase
 	}
 	l := e.labels(group)
+	l.Broker = c.version()
+	seen := c.poll(group)
+	wait(t, 2*time.Second)
 	e.inflict(t, c, v, l, topic)
 	wait(t, time.Until(time.UnixMilli(l.until()+500)))
+	l.Observations = seen()
+	l.Appended = c.appended(topic, l.FaultAt-l.before.Milliseconds())
 	return l
+}
+
+// start runs a member of the experiment's group.
+func (e *experiment) start(t *testing.T, c *cluster, topic, group, id string) *process {
+	t.Helper()
+	spec := e.spec(topic, group, id)
+	if e.kind == streams {
+		spec.StateDir = t.TempDir()
+	}
+	return start(t, c.bootstrap, spec)
 }
 
 // labels are the fields that are known before the fault.
@@ -192,8 +230,18 @@ func (e *experiment) labels(group string) *labelled {
 	l := &labelled{Group: group, Fault: e.fault, Variant: fmt.Sprintf("%s-%s", e.kind, e.commit), Client: string(e.kind), Protocol: e.protocol,
 		Static: e.static, IdleTopic: e.idle, Blocks: e.block, Commit: e.committing(), SessionMS: e.sessionMS(), HeartbeatMS: e.heartbeat,
 		PollMS: e.pollMS(), Members: e.members, Partitions: e.partitions, Rate: e.rate, HoldMS: e.hold.Milliseconds(), Unreachable: e.unreachable()}
-	if e.kind == librdkafka {
+	switch e.kind {
+	case librdkafka:
 		l.Client = "librdkafka"
+	case streams:
+		l.Victim = "victim-StreamThread-1-consumer"
+	}
+	l.before = e.settle
+	if e.fault == "batch" { // it begins when the stall has ended
+		l.extra = time.Duration(e.pollMS()) * time.Millisecond
+	}
+	if !e.short {
+		l.extra += e.restart
 	}
 	if e.assignor != "" {
 		l.Assignor = &e.assignor
@@ -260,7 +308,7 @@ func (e *experiment) inflict(t *testing.T, c *cluster, v *process, l *labelled, 
 	again := func() {
 		wait(t, e.restart)
 		l.RestartedAt = now()
-		start(t, c.bootstrap, e.spec(topic, l.Group, "victim"))
+		e.start(t, c, topic, l.Group, "victim")
 	}
 	stall := "stall"
 	if e.block {
@@ -288,7 +336,7 @@ func (e *experiment) inflict(t *testing.T, c *cluster, v *process, l *labelled, 
 			again()
 		}
 	case "drain":
-		v.say("stall 120000")
+		v.say("stall 400000")
 		wait(t, e.hold)
 		l.ClosedAt = now()
 		v.term()
@@ -411,7 +459,7 @@ func parseCoordinator(line string) (group string, l logLine, ok bool) {
 
 // label finds the truth: what was done, where the coordinator's log agrees.
 func (l *labelled) label(records []inspect.Record, log []logLine) error {
-	ids := victimIDs(records)
+	ids := l.victimIDs(records)
 	var gone *departure
 	var joined int64 // when the process that was started again joined
 	l.Departures = []departure{}
@@ -460,7 +508,7 @@ func (l *labelled) truth(gone *departure, joined int64) error {
 	}
 	switch l.Fault {
 	case "over":
-		if l.Blocks {
+		if l.Blocks || kind(l.Client) == kafkaJS { // whose heartbeats wait for the handler
 			return want(expired, inspect.SessionExpired)
 		}
 		stops := l.Static || l.Client == "librdkafka" && l.Protocol == "consumer" // its heartbeats, and is put out a session later
@@ -473,6 +521,13 @@ func (l *labelled) truth(gone *departure, joined int64) error {
 		}
 		return want(expired, inspect.SessionExpired)
 	case "kill", "rstl", "stop", "stopl":
+		return want(expired, inspect.SessionExpired)
+	}
+	if kind(l.Client) == streams {
+		l.Note = "a Streams close sends no LeaveGroup: expired one session later, like a crash"
+		if joined > 0 && joined < gone.At {
+			return want(expired, inspect.RestartedWithinSession)
+		}
 		return want(expired, inspect.SessionExpired)
 	}
 	if static {
@@ -503,27 +558,44 @@ func (l *labelled) worked(records []inspect.Record) bool {
 			break
 		}
 		if r.Metadata != nil {
-			has = slices.ContainsFunc(r.Metadata.Members, func(m inspect.GroupMember) bool { return m.ClientID == "victim" && len(m.Assigned) > 0 })
+			has = slices.ContainsFunc(r.Metadata.Members, func(m inspect.GroupMember) bool { return m.ClientID == l.victim() && len(m.Assigned) > 0 })
 		}
-		if r.Current != nil && victimIDs(records)[r.Member] {
+		if r.Current != nil && l.victimIDs(records)[r.Member] {
 			has = len(r.Current.Assigned.Active) > 0
 		}
 	}
 	return has
 }
 
+// victim is the client id of the member that had the fault.
+func (l *labelled) victim() string { return cmp.Or(l.Victim, "victim") }
+
+// measure takes the timeouts from the group's records, where they are on them.
+func (l *labelled) measure(records []inspect.Record) {
+	for _, r := range records {
+		if r.Metadata == nil || r.Time.UnixMilli() > l.FaultAt {
+			continue
+		}
+		for _, m := range r.Metadata.Members {
+			if m.ClientID == l.victim() {
+				l.SessionMS, l.PollMS = int(time.Duration(m.Session)/time.Millisecond), int(time.Duration(m.Rebalance)/time.Millisecond)
+			}
+		}
+	}
+}
+
 // victimIDs are the ids under which the victim was ever a member.
-func victimIDs(records []inspect.Record) map[string]bool {
+func (l *labelled) victimIDs(records []inspect.Record) map[string]bool {
 	ids := make(map[string]bool)
 	for _, r := range records {
 		if r.Metadata != nil {
 			for _, m := range r.Metadata.Members {
-				if m.ClientID == "victim" {
+				if m.ClientID == l.victim() {
 					ids[m.MemberID] = true
 				}
 			}
 		}
-		if r.MemberOf != nil && r.MemberOf.ClientID == "victim" {
+		if r.MemberOf != nil && r.MemberOf.ClientID == l.victim() {
 			ids[r.Member] = true
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // TestClients holds the laboratory itself to what the other tests lean on: each client
 // joins, shares the work with a second one (but for kafka-python), and leaves at SIGTERM.
 func TestClients(t *testing.T) {
-	for _, k := range []kind{javaClient, librdkafka, kafkaPython, aiokafka, franzGo} {
+	for _, k := range []kind{javaClient, spring, librdkafka, kafkaPython, aiokafka, franzGo, kafkaJS, sarama} {
 		t.Run(string(k), func(t *testing.T) {
 			t.Parallel()
 			c := shared(t)

@@ -13,10 +13,12 @@ import (
 
 // What the package needs, found once.
 var (
-	binary     string // kgdiag, built from this tree
-	python     string // interpreter with the Python clients
-	classpath  string // of the Java clients
-	repository = filepath.Join("..", "..")
+	binary       string // kgdiag, built from this tree
+	python       string // interpreter with the Python clients
+	classpath    string // of the Java clients
+	nodeModules  string // folder with KafkaJS
+	saramaClient string // program
+	repository   = filepath.Join("..", "..")
 )
 
 // franzEnv marks a run of this test binary as a franz-go client of the laboratory.
@@ -42,7 +44,7 @@ func run(m *testing.M) int {
 		fmt.Fprintf(os.Stderr, "go build: %v\n%s", err, out)
 		return 1
 	}
-	for name, into := range map[string]*string{"python": &python, "java": &classpath} {
+	for name, into := range map[string]*string{"python": &python, "java": &classpath, "node": &nodeModules, "sarama": &saramaClient} {
 		setup := exec.Command(filepath.Join(repository, "scripts", "lab", "setup"), name)
 		setup.Stderr = os.Stderr
 		out, err := setup.Output()

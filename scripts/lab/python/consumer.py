@@ -6,6 +6,7 @@ The options, the commands on standard input and the events on standard output ar
 import argparse
 import asyncio
 import json
+import logging
 import queue
 import signal
 import sys
@@ -291,9 +292,12 @@ def main():
     p.add_argument("--commit", default="auto", choices=["auto", "sync", "record", "none"])
     p.add_argument("--per-poll", type=int, default=0)
     p.add_argument("--per-record", type=int, default=0)
+    p.add_argument("--log", help="level of the client's own log, on standard error")
     p.add_argument("-X", dest="extra", action="append", default=[], metavar="KEY=VALUE")
     o = p.parse_args()
     o.extra = dict(pair.split("=", 1) for pair in o.extra)
+    if o.log:
+        logging.basicConfig(level=o.log.upper(), format="%(asctime)s %(levelname)s %(name)s %(message)s")
     commands, pace = Commands(), Pace(o)
     try:
         if o.client == "confluent":

@@ -48,7 +48,8 @@ public final class Consumer {
         }
     }
 
-    private static Properties configuration(Options o) {
+    /** The client's settings; Spring's container takes the same. */
+    static Properties configuration(Options o) {
         Properties p = new Properties();
         p.setProperty("bootstrap.servers", o.need("bootstrap"));
         p.setProperty("group.id", o.need("group"));
