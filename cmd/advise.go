@@ -327,7 +327,7 @@ func (o *adviseCmd) outcome(c *inspect.Case, r advise.Report, err error) error {
 		}
 	}
 	for _, t := range c.Timelines {
-		if slices.ContainsFunc(t.Rebalances, func(r inspect.Rebalance) bool { return o.trips.Rebalance(&r) }) {
+		if trips(o.trips, t.Rebalances) {
 			return tripped()
 		}
 	}

@@ -3,6 +3,7 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
@@ -14,6 +15,11 @@ func parseFailOn(word string) (inspect.FailOn, error) {
 		return f, nil
 	}
 	return "", usage(fmt.Sprintf("--fail-on %q: not known", word), "want never, rebalance, eviction or a cause: kgdiag explain lists them")
+}
+
+// trips reports whether one of the rebalances trips --fail-on.
+func trips(f inspect.FailOn, list []inspect.Rebalance) bool {
+	return slices.ContainsFunc(list, func(r inspect.Rebalance) bool { return f.Rebalance(&r) })
 }
 
 // parseCauses reads --cause.

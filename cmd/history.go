@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/spf13/cobra"
 
-	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/collect"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
 	"github.com/kgdiag/kgdiag/inspect/past"
@@ -71,7 +69,7 @@ func (h *historyCmd) run(c *cobra.Command, args []string) error {
 		return groupsError(p.Missing)
 	}
 	for i := range groups {
-		if slices.ContainsFunc(groups[i].Rebalances, func(r inspect.Rebalance) bool { return chosen.failOn.Rebalance(&r) }) {
+		if trips(chosen.failOn, groups[i].Rebalances) {
 			return tripped()
 		}
 	}

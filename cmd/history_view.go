@@ -1,11 +1,11 @@
 package cmd
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
+	"github.com/kgdiag/kgdiag/advise/diagnose"
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/past"
 	"github.com/kgdiag/kgdiag/internal/prose"
@@ -154,7 +154,7 @@ func (h *historyCmd) table(g *inspect.History) *render.Table {
 			when = r.Time.In(h.zone()).Format("01-02 15:04:05")
 		}
 		row := []render.Span{render.P("%s", when), render.P("%s", genText(r)), render.P("%s", membersText(r)),
-			render.P("%s", whoText(r)), render.S(causeStyle(r), "%s", causeText(r)), render.P("%s", confText(r))}
+			render.P("%s", diagnose.Who(&r)), render.S(causeStyle(r), "%s", causeText(r)), render.P("%s", confText(r))}
 		if server {
 			row = append(row, render.P("%s", spanOf(r.Converged)), render.P("%s", r.ConvergedLast))
 		} else {
@@ -187,34 +187,6 @@ func beforeText(r inspect.Rebalance) string {
 		return "-"
 	}
 	return fmt.Sprint(r.Members.Before)
-}
-
-// mostNamed is how many members a row names.
-const mostNamed = 3
-
-// whoText names who went and who came.
-func whoText(r inspect.Rebalance) string {
-	var parts []string
-	for _, d := range r.Members.Left {
-		parts = append(parts, "-"+atHost(inspect.MemberName(d.ClientID, d.MemberID, d.InstanceID), d.Host))
-	}
-	for _, j := range r.Members.Joined {
-		parts = append(parts, "+"+atHost(inspect.MemberName(j.ClientID, j.MemberID, j.InstanceID), j.Host))
-	}
-	for _, p := range r.Members.Replaced {
-		parts = append(parts, "="+atHost(inspect.MemberName(p.ClientID, p.NewMemberID, p.InstanceID), cmp.Or(p.NewHost, p.Host)))
-	}
-	if len(parts) == 0 {
-		return "-"
-	}
-	return strings.Join(prose.First(parts, mostNamed), " ")
-}
-
-func atHost(name, host string) string {
-	if host == "" {
-		return name
-	}
-	return name + "@" + host
 }
 
 // causeText is the cause, with the time away of members that came back.
@@ -357,7 +329,7 @@ func historyTSV(groups []inspect.History) *render.Table {
 				stopped = fmt.Sprint(r.Stopped.Duration().Milliseconds())
 			}
 			t.Rows = append(t.Rows, render.Row(h.Group, r.Time.UTC().Format("2006-01-02T15:04:05.000Z"), fmt.Sprint(r.Generation),
-				beforeText(r), fmt.Sprint(r.Members.After), whoText(r), string(r.Cause), string(r.Confidence), string(r.Basis),
+				beforeText(r), fmt.Sprint(r.Members.After), diagnose.Who(&r), string(r.Cause), string(r.Confidence), string(r.Basis),
 				string(r.Returned), stopped, r.ID))
 		}
 	}

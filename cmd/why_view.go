@@ -8,29 +8,31 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/advise"
+	"github.com/kgdiag/kgdiag/advise/diagnose"
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
 	"github.com/kgdiag/kgdiag/internal/term"
 )
 
+const whySchema = "kgdiag.why/v1"
+
 // whyDoc is the document kgdiag.why/v1.
 type whyDoc struct {
 	envelope
-	Groups []diagnosis   `json:"groups"`
-	Shared []sharedCause `json:"shared"` // what groups have in common; empty for one group
+	diagnose.Triage // Shared is empty where groups were named
 }
 
-// whyView is a page a group.
-func (w *whyCmd) whyView(c *inspect.Case, ds []diagnosis) render.View {
-	doc := whyDoc{envelope: w.envelopeOf("kgdiag.why/v1", c), Groups: ds, Shared: []sharedCause{}}
+// view is a page a group.
+func (w *whyCmd) view(c *inspect.Case, t diagnose.Triage) render.View {
+	ds := t.Groups
 	more := fmt.Sprintf("last %s to %s", prose.Span(c.Window.Length().Round(time.Second)), w.clockZone(c.Window.To.Time))
 	if len(ds) == 1 && c.LogIsWhole(ds[0].Group) {
 		more += ", log complete"
 	} else if len(ds) == 1 && !ds[0].Complete.IsZero() {
 		more += ", log complete since " + w.day(ds[0].Complete.Time)
 	}
-	v := render.View{Head: w.clusterLine(c.Cluster, more), Data: doc}
+	v := render.View{Head: w.clusterLine(c.Cluster, more), Data: whyDoc{w.envelopeOf(whySchema, c), t}}
 	for i := range ds {
 		lines := w.whyLines(c, &ds[i])
 		if i > 0 {
@@ -46,7 +48,7 @@ func (w *whyCmd) whyView(c *inspect.Case, ds []diagnosis) render.View {
 }
 
 // whyTSV is one row a group.
-func whyTSV(ds []diagnosis) *render.Table {
+func whyTSV(ds []diagnose.Diagnosis) *render.Table {
 	t := &render.Table{Columns: render.Cols("GROUP", "VERDICT", "STATE", "GENERATION", "MEMBERS", "LAG", "REBALANCES", "EVICTIONS", "CAUSE", "CONFIDENCE", "BASIS", "MEMBER", "HOST", "SET")}
 	for i := range ds {
 		d := &ds[i]
@@ -60,27 +62,27 @@ func whyTSV(ds []diagnosis) *render.Table {
 		if d.Lag != nil {
 			lag = fmt.Sprint(*d.Lag)
 		}
-		if f := d.fix(); f != nil && !d.atRecord {
+		if f := d.Fix(); f != nil && !d.AtRecord {
 			set = strings.Join(settings(f.Fix.Set), " ")
 		}
-		t.Rows = append(t.Rows, render.Row(d.Group, d.Verdict, d.State, gen, members, lag, fmt.Sprint(d.Summary.Rebalances),
+		t.Rows = append(t.Rows, render.Row(d.Group, string(d.Verdict), d.State, gen, members, lag, fmt.Sprint(d.Summary.Rebalances),
 			fmt.Sprint(d.Summary.Evictions), string(d.Cause), string(d.Confidence), string(d.Basis), d.Member, d.Host, set))
 	}
 	return t
 }
 
 // whyLines are the page of one group.
-func (w *whyCmd) whyLines(c *inspect.Case, d *diagnosis) []render.Line {
+func (w *whyCmd) whyLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line {
 	lines := w.verdictLines(d)
 	if d.Waiting != nil {
 		lines = append(lines, w.waitingLines(d.Waiting)...)
 	}
-	if d.Cause == "" || d.Cause == inspect.MemberJoined && d.Verdict != verdictUnstable {
+	if d.Calm() {
 		lines = append(lines, w.calmLines(c, d)...)
 	} else {
 		lines = append(lines, w.causeLines(c, d)...)
 		lines = append(lines, w.costLines(d)...)
-		lines = append(lines, w.cureLines(c, d)...)
+		lines = append(lines, cureLines(d)...)
 	}
 	if d.WhatIf != nil {
 		for _, b := range w.whatIfBlock(d.WhatIf) {
@@ -93,12 +95,12 @@ func (w *whyCmd) whyLines(c *inspect.Case, d *diagnosis) []render.Line {
 
 // verdictLines head a group: the verdict, what happened, and the state now, which has
 // a line of its own where one is too short.
-func (a *app) verdictLines(d *diagnosis) []render.Line {
-	style := map[string]term.Style{verdictHealthy: term.Good, verdictOK: term.Good, verdictUnstable: term.Bad, verdictStuck: term.Bad,
-		verdictUnknown: term.Warn, verdictGone: term.Warn}[d.Verdict]
+func (w *whyCmd) verdictLines(d *diagnose.Diagnosis) []render.Line {
+	style := map[diagnose.Verdict]term.Style{diagnose.Healthy: term.Good, diagnose.OK: term.Good, diagnose.Unstable: term.Bad, diagnose.Stuck: term.Bad,
+		diagnose.Unknown: term.Warn, diagnose.Gone: term.Warn}[d.Verdict]
 	l := render.Line{render.S(term.Bold, "%s", d.Group), render.P("  "), render.S(style, "%s", d.Verdict), render.P(": ")}
-	now := a.nowText(d)
-	n := len(d.rebalances)
+	now := w.nowText(d)
+	n := len(d.Rebalances)
 	if n == 0 {
 		return []render.Line{append(l, render.P("%s", now))}
 	}
@@ -113,8 +115,8 @@ func (a *app) verdictLines(d *diagnosis) []render.Line {
 }
 
 // nowText is the group's state now.
-func (a *app) nowText(d *diagnosis) string {
-	if d.live == nil {
+func (w *whyCmd) nowText(d *diagnose.Diagnosis) string {
+	if d.Live == nil {
 		return "the group does not exist (any more)"
 	}
 	if d.State == "" {
@@ -128,8 +130,8 @@ func (a *app) nowText(d *diagnosis) string {
 		}
 	} else if d.Generation != nil {
 		gen := fmt.Sprintf("generation %d", *d.Generation)
-		if len(d.rebalances) == 0 && d.live.GenerationBasis != "lower_bound" && !d.live.StateSince.IsZero() {
-			gen += " since " + prose.Span(a.now().Sub(d.live.StateSince.Time).Round(time.Second))
+		if len(d.Rebalances) == 0 && d.Live.GenerationBasis != "lower_bound" && !d.Live.StateSince.IsZero() {
+			gen += " since " + prose.Span(w.now().Sub(d.Live.StateSince.Time).Round(time.Second))
 		}
 		parts = append(parts, gen)
 	}
@@ -168,145 +170,90 @@ func paragraph(word, text string) []render.Line {
 }
 
 // waitingLines say whom a rebalance waits for, until when.
-func (a *app) waitingLines(w *waiting) []render.Line {
+func (w *whyCmd) waitingLines(r *diagnose.Waiting) []render.Line {
 	text := "a rebalance is under way"
-	if !w.Began.IsZero() {
-		text += " since about " + a.clock(w.Began)
+	if !r.Began.IsZero() {
+		text += " since about " + w.clock(r.Began)
 	}
 	switch {
-	case len(w.For) > 0 && w.Sure:
-		text += "; it waits for " + strings.Join(prose.First(w.For, 5), ", ")
-	case len(w.For) > 0:
-		text += "; it probably waits for " + strings.Join(prose.First(w.For, 5), ", ") + " (" + w.Reason + ")"
-	case len(w.States) > 0:
-		text += " of " + strings.Join(prose.First(w.States, 5), ", ") + "; who has not rejoined is on no API"
+	case len(r.For) > 0 && r.Sure:
+		text += "; it waits for " + strings.Join(prose.First(r.For, 5), ", ")
+	case len(r.For) > 0:
+		text += "; it probably waits for " + strings.Join(prose.First(r.For, 5), ", ") + " (" + r.Reason + ")"
+	case len(r.States) > 0:
+		text += " of " + strings.Join(prose.First(r.States, 5), ", ") + "; who has not rejoined is on no API"
 	}
 	switch {
-	case !w.Expected.IsZero() && !w.Until.IsZero():
-		text += "; it ends by about " + a.clock(w.Expected) + ", by " + a.clock(w.Until) + " at the latest"
-	case !w.Until.IsZero():
-		text += "; until " + a.clock(w.Until) + " at most"
+	case !r.Expected.IsZero() && !r.Until.IsZero():
+		text += "; it ends by about " + w.clock(r.Expected) + ", by " + w.clock(r.Until) + " at the latest"
+	case !r.Until.IsZero():
+		text += "; until " + w.clock(r.Until) + " at most"
 	}
 	return paragraph("NOW", text)
 }
 
 // calmLines are for groups in which nothing is to be explained.
-func (a *app) calmLines(c *inspect.Case, d *diagnosis) []render.Line {
+func (w *whyCmd) calmLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line {
 	switch {
-	case len(d.rebalances) > 0:
-		r := d.rebalances[len(d.rebalances)-1]
-		return paragraph("", fmt.Sprintf("last rebalance %s, %s: %s", a.clock(r.Time), causeText(r), whoText(r)))
+	case len(d.Rebalances) > 0:
+		r := d.Rebalances[len(d.Rebalances)-1]
+		return paragraph("", fmt.Sprintf("last rebalance %s, %s: %s", w.clock(r.Time), causeText(r), diagnose.Who(&r)))
 	case d.Last != nil:
 		expected := ""
 		switch {
-		case d.Last.PreviousGeneration == nil && d.Last.Cause == inspect.UnknownCause:
+		case d.Last.FirstKnown():
 			expected = " (no record before it is left)"
 		case !d.Last.Cause.Info().Acts:
 			expected = " (expected)"
 		}
-		return []render.Line{render.L("%slast rebalance %s, gen %d, %s%s", pageIndent, a.day(d.Last.Time.Time), d.Last.Generation, d.Last.Cause, expected)}
-	case d.noHistory != "":
+		return []render.Line{render.L("%slast rebalance %s, gen %d, %s%s", pageIndent, w.day(d.Last.Time.Time), d.Last.Generation, d.Last.Cause, expected)}
+	case d.NoHistory != "":
 		return nil
 	}
-	return []render.Line{render.L("%sno rebalance is known since %s", pageIndent, a.day(c.Window.From.Time))}
+	return []render.Line{render.L("%sno rebalance is known since %s", pageIndent, w.day(c.Window.From.Time))}
 }
 
 // causeLines say why, with the evidence.
-func (a *app) causeLines(c *inspect.Case, d *diagnosis) []render.Line {
-	lines := paragraph("WHY", a.causeSentence(d))
-	if d.atRecord {
-		lines = append(paragraph("WHY", stuckSentence(d)), paragraph("", a.causeSentence(d))...)
+func (w *whyCmd) causeLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line {
+	lines := paragraph("WHY", d.Why())
+	if d.AtRecord {
+		lines = append(paragraph("WHY", d.AtWhich()), paragraph("", d.Why())...)
 	}
 	lines = append(lines, render.L("%sconfidence %s, %s", pageIndent, d.Confidence, d.Basis))
-	lines = append(lines, a.occurrenceLines(d)...)
-	if d.Cause == inspect.RollingRestart && !a.flags.verbose {
+	lines = append(lines, w.occurrenceLines(d)...)
+	if d.TellsEvidence() && !w.flags.verbose {
 		return lines
 	}
-	if d.Basis == inspect.Stated || a.flags.verbose || len(d.main) > 0 && d.main[0].d == nil || d.Cause == inspect.UnknownCause {
+	if d.NeedsEvidence() || w.flags.verbose {
 		for _, e := range d.Evidence {
 			lines = append(lines, paragraph("", e)...)
 		}
 	}
-	lines = append(lines, paragraph("", rivalText(d))...)
-	if len(d.stuck) > 0 && !d.atRecord {
-		lines = append(lines, paragraph("", fmt.Sprintf("%d of the departures happened at one record: %s", d.stuck[0].Times, d.stuck[0].Place))...)
+	lines = append(lines, paragraph("", d.WhyNot())...)
+	if len(d.Records) > 0 && !d.AtRecord {
+		lines = append(lines, paragraph("", fmt.Sprintf("%d of the departures happened at one record: %s", d.Records[0].Times, d.Records[0].Place))...)
 	}
-	if len(d.stuck) > 0 {
+	if len(d.Records) > 0 {
 		lines = append(lines, stuckLines(c, d)...)
-	} else if d.Cause == inspect.PollIntervalExceeded && d.othersCoped() {
+	} else if d.MemberNotData() {
 		lines = append(lines, paragraph("", "others worked the same partitions at their usual pace: look at this member before the data")...)
 	}
 	return lines
-}
-
-func (d *diagnosis) othersCoped() bool {
-	return len(d.main) > 0 && !slices.ContainsFunc(d.main, func(oc occurrence) bool { return oc.d == nil || !oc.d.OthersCoped })
-}
-
-// causeSentence says the cause in one or two sentences about who it concerns.
-func (a *app) causeSentence(d *diagnosis) string {
-	who := "client " + d.Member
-	if d.Host != "" {
-		who += " (" + d.Host + ")"
-	}
-	times := ""
-	if d.Times > 1 {
-		times = fmt.Sprintf(" %d times", d.Times)
-	}
-	var oc occurrence
-	if len(d.main) > 0 {
-		oc = d.main[len(d.main)-1]
-	}
-	for _, o := range d.main { // the newest may not be back yet
-		if o.d != nil && o.d.BackAfter != nil {
-			oc = o
-		}
-	}
-	rebalance, session, timeout, back, inBatch := "max.poll.interval.ms", "its session timeout", "", "", false
-	if oc.d != nil {
-		if oc.d.Rebalance != nil {
-			rebalance += " (" + prose.Span(oc.d.Rebalance.Duration()) + ")"
-		}
-		if oc.d.Session != nil {
-			session = "session.timeout.ms (" + prose.Span(oc.d.Session.Duration()) + ")"
-		}
-		timeout, back, inBatch = spanOf(oc.d.Rebalance), returnText(oc.d.Returned), oc.d.InBatch
-	}
-	joined := ""
-	if oc.r != nil {
-		joined = whoText(*oc.r)
-	}
-	return inspect.FillIn(d.Cause.Info().Sentence(oc.d != nil, d.Times, inBatch), "who", who, "times", times, "poll", rebalance,
-		"session", session, "rebalance", timeout, "back", back, "first", strings.Join(firstOf(d.Evidence, 1), ""), "joined", joined)
-}
-
-func firstOf(list []string, n int) []string { return list[:min(len(list), n)] }
-
-func returnText(r inspect.Returned) string {
-	switch r {
-	case inspect.ReturnedNo:
-		return "it did not come back: a crash, or a close without LeaveGroup"
-	case inspect.ReturnedSameProcess:
-		return "the same process came back: it had stood still, or its network had"
-	case inspect.ReturnedNewProcess:
-		return "a new process came in its place: it crashed, or was killed, and was restarted"
-	}
-	return "it came back: a pause, a crash under a supervisor and a cut network look alike here"
 }
 
 // mostOccurrences is how many occurrences a page shows without -v.
 const mostOccurrences = 3
 
 // occurrenceLines show when it happened: silent, out, back.
-func (a *app) occurrenceLines(d *diagnosis) []render.Line {
-	list := d.main
+func (w *whyCmd) occurrenceLines(d *diagnose.Diagnosis) []render.Line {
+	list := d.Occurrences
 	longest := -1
 	var most time.Duration
 	for i, oc := range list {
-		if oc.d == nil {
+		if oc.Departure == nil {
 			return nil
 		}
-		if s := inspect.Or(oc.d.Stall, 0); s > most {
+		if s := inspect.Or(oc.Departure.Stall, 0); s > most {
 			most, longest = s, i
 		}
 	}
@@ -314,35 +261,35 @@ func (a *app) occurrenceLines(d *diagnosis) []render.Line {
 		longest = -1
 	}
 	first := 0
-	if !a.flags.verbose && len(list) > mostOccurrences {
+	if !w.flags.verbose && len(list) > mostOccurrences {
 		first = len(list) - mostOccurrences
 		if longest >= 0 && longest < first {
-			list = append([]occurrence{list[longest]}, list[len(list)-mostOccurrences+1:]...)
+			list = append([]diagnose.Occurrence{list[longest]}, list[len(list)-mostOccurrences+1:]...)
 			first, longest = 0, 0
 		}
 	}
 	var out []render.Line
 	for i := first; i < len(list); i++ {
-		text := a.occurrenceText(list[i])
+		text := w.occurrenceText(list[i])
 		if i == longest {
 			text += "  longest"
 		}
 		out = append(out, render.L("%s%s", pageIndent, text))
 	}
-	if n := len(d.main) - len(out); n > 0 {
+	if n := len(d.Occurrences) - len(out); n > 0 {
 		out = append(out, render.L("%sand %s more (-v)", pageIndent, plural(n, "time")))
 	}
 	return out
 }
 
-func (a *app) occurrenceText(oc occurrence) string {
+func (w *whyCmd) occurrenceText(oc diagnose.Occurrence) string {
 	var parts []string
-	if !oc.d.LastCommit.IsZero() {
-		parts = append(parts, "last commit "+a.clock(oc.d.LastCommit))
+	if !oc.Departure.LastCommit.IsZero() {
+		parts = append(parts, "last commit "+w.clock(oc.Departure.LastCommit))
 	}
-	out := "out " + a.clock(oc.d.LeftBetween[1])
-	if oc.d.Silent != nil {
-		lo, hi := oc.d.Silent[0].Duration(), oc.d.Silent[1].Duration()
+	out := "out " + w.clock(oc.Departure.LeftBetween[1])
+	if oc.Departure.Silent != nil {
+		lo, hi := oc.Departure.Silent[0].Duration(), oc.Departure.Silent[1].Duration()
 		if hi-lo < time.Second {
 			out += fmt.Sprintf(", %s later", prose.Seconds(hi, 1))
 		} else {
@@ -350,57 +297,17 @@ func (a *app) occurrenceText(oc occurrence) string {
 		}
 	}
 	parts = append(parts, out)
-	if oc.d.BackAfter != nil {
-		parts = append(parts, "back after "+prose.Span(oc.d.BackAfter.Duration().Round(100*time.Millisecond)))
-	} else if oc.d.Returned == inspect.ReturnedNo {
+	if oc.Departure.BackAfter != nil {
+		parts = append(parts, "back after "+prose.Span(oc.Departure.BackAfter.Duration().Round(100*time.Millisecond)))
+	} else if oc.Departure.Returned == inspect.ReturnedNo {
 		parts = append(parts, "not back")
 	}
 	return strings.Join(parts, "  ")
 }
 
-// rivalText says what else it could be, and why it is not the rest.
-func rivalText(d *diagnosis) string {
-	var open, not []string
-	for _, r := range d.Rivals {
-		if r.WhyNot == "" {
-			open = append(open, string(r.Cause))
-		} else {
-			not = append(not, fmt.Sprintf("not %s: %s", r.Cause, r.WhyNot))
-		}
-	}
-	var parts []string
-	if len(open) > 0 {
-		parts = append(parts, "what was read fits "+strings.Join(open, ", ")+" as well")
-	}
-	return strings.Join(append(parts, not...), "; ")
-}
-
-// stuckSentence names the record that comes back every time.
-func stuckSentence(d *diagnosis) string {
-	r := d.stuck[0]
-	who := map[string]bool{}
-	var names []string
-	for i := range d.rebalances {
-		for _, l := range d.rebalances[i].Members.Left {
-			if n := inspect.MemberName(l.ClientID, l.MemberID, l.InstanceID); slices.Contains(l.Stuck, r.Place) && !who[n] {
-				who[n] = true
-				names = append(names, n)
-			}
-		}
-	}
-	s := fmt.Sprintf("the same record every time: %s; members went %d times while it was next (%s)", r.Place, r.Times, prose.Few(names, 3))
-	if n := len(d.stuck) - 1; n > 0 {
-		s += fmt.Sprintf("; before it %s", d.stuck[1].Place)
-		if n > 1 {
-			s += fmt.Sprintf(" and %d more", n-1)
-		}
-	}
-	return s
-}
-
 // stuckLines say how to read that record.
-func stuckLines(c *inspect.Case, d *diagnosis) []render.Line {
-	if read := d.stuck[0].Command(firstBroker(c)); read != "" {
+func stuckLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line {
+	if read := d.Records[0].Command(firstBroker(c)); read != "" {
 		return []render.Line{render.L("%s%s", pageIndent, read)} // one line, however long: it is there to be copied
 	}
 	return nil
@@ -413,7 +320,7 @@ func firstBroker(c *inspect.Case) string {
 }
 
 // costLines say what it cost.
-func (a *app) costLines(d *diagnosis) []render.Line {
+func (w *whyCmd) costLines(d *diagnose.Diagnosis) []render.Line {
 	var parts []string
 	if d.Cost.Idle != nil && d.Cost.Idle.Duration() >= time.Second {
 		parts = append(parts, fmt.Sprintf("%s stood still %s", partitionRanges(d.Cost.Partitions), prose.Span(d.Cost.Idle.Duration().Round(time.Second))))
@@ -427,24 +334,13 @@ func (a *app) costLines(d *diagnosis) []render.Line {
 	if d.Cost.Moved > 0 {
 		parts = append(parts, plural(d.Cost.Moved, "partition")+" moved")
 	}
-	if r := d.slowestConvergence(); r != nil {
+	if r := d.SlowestConvergence(); r != nil {
 		parts = append(parts, fmt.Sprintf("converged in %s, last %s", spanOf(r.Converged), r.ConvergedLast))
 	}
 	if len(parts) == 0 {
 		return nil
 	}
 	return paragraph("COST", strings.Join(parts, "; "))
-}
-
-func (d *diagnosis) slowestConvergence() *inspect.Rebalance {
-	var slow *inspect.Rebalance
-	for i := range d.rebalances {
-		r := &d.rebalances[i]
-		if r.Converged != nil && r.ConvergedLast != "" && (slow == nil || *r.Converged > *slow.Converged) {
-			slow = r
-		}
-	}
-	return slow
 }
 
 // partitionRanges is "orders-8..11, refunds-3".
@@ -482,16 +378,6 @@ func partitionRanges(parts []string) string {
 	return strings.Join(prose.First(out, 4), ", ")
 }
 
-// fix is the finding whose fix is offered: the first that sets something.
-func (d *diagnosis) fix() *advise.Finding {
-	for i := range d.Findings {
-		if f := &d.Findings[i]; f.Fix != nil && len(f.Fix.Set) > 0 {
-			return f
-		}
-	}
-	return nil
-}
-
 func settings(set map[string]string) []string {
 	keys := make([]string, 0, len(set))
 	for k := range set {
@@ -506,21 +392,17 @@ func settings(set map[string]string) []string {
 }
 
 // cureLines say what to change, what else would do, and what that costs.
-func (a *app) cureLines(c *inspect.Case, d *diagnosis) []render.Line {
-	f := d.fix()
-	if d.atRecord && len(d.Findings) > 0 && d.Findings[0].ID == "KGD210" {
-		return stuckFix(d, f)
+func cureLines(d *diagnose.Diagnosis) []render.Line {
+	f := d.Fix()
+	if stuck := d.StuckFix(); stuck != nil {
+		return stuckFix(stuck, f)
 	}
 	if f == nil {
-		for i := range d.Findings {
-			if x := &d.Findings[i]; x.Fix != nil && x.Fix.Summary != "" {
-				return a.wrapped("FIX", x.Fix.Summary+"  "+x.ID)
-			}
+		words, rule := d.Remedy()
+		if rule != "" {
+			words += "  " + rule
 		}
-		if info := d.Cause.Info(); info.Acts {
-			return a.wrapped("FIX", info.Do)
-		}
-		return nil
+		return paragraph("FIX", words)
 	}
 	var lines []render.Line
 	word := "FIX"
@@ -535,52 +417,34 @@ func (a *app) cureLines(c *inspect.Case, d *diagnosis) []render.Line {
 			lines = append(lines, setting("", "or "+kv, f.Fix.Notes[key], "")...)
 		}
 	}
-	if text := d.avoided(f); text != "" {
+	if text := avoidedText(d.Avoided(f)); text != "" {
 		lines = append(lines, paragraph("", text)...)
 	}
 	if f.Fix.Price != "" {
 		lines = append(lines, paragraph("", "price: "+f.Fix.Price)...)
 	}
-	_ = c
 	return lines
 }
 
-// stuckFix is what to do about a record that stops everybody: no timeout cures one
-// that kills, and one that is merely slow gets by with a longer interval.
-func stuckFix(d *diagnosis, f *advise.Finding) []render.Line {
-	lines := setting("FIX", "read that record, handle it apart (dead letter topic, time limit)", "", "KGD210")
+// stuckFix is what to do about a record that stops everybody.
+func stuckFix(stuck, f *advise.Finding) []render.Line {
+	lines := setting("FIX", "read that record, handle it apart (dead letter topic, time limit)", "", stuck.ID)
 	if f != nil && f.Fix.Set["max.poll.interval.ms"] != "" {
 		lines = append(lines, paragraph("", fmt.Sprintf("or max.poll.interval.ms=%s, if it is slow and not broken (%s)", f.Fix.Set["max.poll.interval.ms"], f.ID))...)
 	}
-	return append(lines, paragraph("", "price: "+d.Findings[0].Fix.Price)...)
+	return append(lines, paragraph("", "price: "+stuck.Fix.Price)...)
 }
 
-// avoided replays the window with a fix, and says how many evictions it would have
-// prevented.
-func (d *diagnosis) avoided(f *advise.Finding) string {
-	var list []string
-	for _, kv := range settings(f.Fix.Set) {
-		if key, _, _ := strings.Cut(kv, "="); key == "max.poll.interval.ms" || key == "session.timeout.ms" || key == "group.instance.id" {
-			list = append(list, kv)
-		}
-	}
-	o, err := parseWhatIf(list)
-	if err != nil || o == nil {
-		return ""
-	}
-	r := inspect.WhatIf(inspect.Timeline{Rebalances: d.rebalances}, *o)
-	perhaps := 0
-	for _, u := range r.Undecided {
-		perhaps += bit(u.Need > 0)
-	}
-	all := plural(max(r.Evictions, len(r.Avoided)+perhaps), "eviction")
+// avoidedText says how many evictions a fix would have prevented.
+func avoidedText(a diagnose.Avoided) string {
+	all := plural(a.Of, "eviction")
 	switch {
-	case r.Evictions == 0 && len(r.Avoided) == 0:
+	case a == diagnose.Avoided{}:
 		return ""
-	case perhaps > 0:
-		return fmt.Sprintf("would have avoided %d to %d of %s: it depends on whether the process lived on", len(r.Avoided), len(r.Avoided)+perhaps, all)
+	case a.Perhaps > 0:
+		return fmt.Sprintf("would have avoided %d to %d of %s: it depends on whether the process lived on", a.Sure, a.Sure+a.Perhaps, all)
 	}
-	return fmt.Sprintf("would have avoided %d of %s", len(r.Avoided), all)
+	return fmt.Sprintf("would have avoided %d of %s", a.Sure, all)
 }
 
 // setting is one setting to change, with a note and a rule id behind it, or the note
@@ -607,12 +471,8 @@ func setting(word, what, note, id string) []render.Line {
 	return lines
 }
 
-func (a *app) wrapped(word, text string) []render.Line {
-	return paragraph(word, text)
-}
-
 // checkLines say what was not read and not checked.
-func (a *app) checkLines(c *inspect.Case, d *diagnosis) []render.Line {
+func (w *whyCmd) checkLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line {
 	text := fmt.Sprintf("%d of %d checks made", d.Checked, d.Rules)
 	if n := len(d.Findings); n == 0 && d.Others == 0 {
 		text += ", none fired"
@@ -632,32 +492,16 @@ func (a *app) checkLines(c *inspect.Case, d *diagnosis) []render.Line {
 }
 
 // nextLines are the commands to run next.
-func (w *whyCmd) nextLines(d *diagnosis) []render.Line {
-	g := shellWord(d.Group) + w.connectWords()
+func (w *whyCmd) nextLines(d *diagnose.Diagnosis) []render.Line {
 	var lines []render.Line
-	hint := func(command, why string) {
-		line := fmt.Sprintf("%-53s  %s", command, why)
+	for _, step := range d.Next(w.past.from != "") {
+		command := strings.TrimRight(fmt.Sprintf("kgdiag %s %s%s %s", step.Command, shellWord(d.Group), w.connectWords(), step.Options), " ")
+		line := fmt.Sprintf("%-53s  %s", command, step.Why)
 		if len(lines) == 0 {
 			lines = append(lines, label("next", "%s", line))
 		} else {
 			lines = append(lines, render.L("%s%s", pageIndent, line))
 		}
-	}
-	switch {
-	case d.noHistory != "":
-		hint("kgdiag watch "+g, "from now on")
-		return lines
-	case d.Verdict == verdictStuck && d.fix() == nil:
-		hint("kgdiag watch "+g, "shows who comes last")
-	case (d.Verdict == verdictUnstable || d.Verdict == verdictStuck) && d.fix() == nil:
-		hint("kgdiag watch "+g+" --for 20m --fail-on eviction", "shows the next one")
-	case d.Verdict == verdictUnstable || d.Verdict == verdictStuck:
-		hint("kgdiag watch "+g+" --for 20m --fail-on eviction", "proves the fix")
-	default:
-		return nil
-	}
-	if w.past.from == "" { // else it is kept already
-		hint("kgdiag record "+g+" --to "+fileWord(d.Group)+".kgcase", "keeps the evidence")
 	}
 	return lines
 }
@@ -676,16 +520,4 @@ func (a *app) connectWords() string {
 		words += " --context " + shellWord(a.flags.context)
 	}
 	return words
-}
-
-// fileWord makes a file name of a group id.
-func fileWord(id string) string {
-	s := strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_', r == '-':
-			return r
-		}
-		return '-'
-	}, id)
-	return strings.TrimLeft(s, "-.")
 }

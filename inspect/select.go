@@ -130,3 +130,9 @@ func (r *Rebalance) Evictions(want func(Cause, Confidence) bool) int {
 	}
 	return n
 }
+
+// FirstKnown reports a rebalance before which no record is left, so that nothing tells
+// its cause.
+func (r *Rebalance) FirstKnown() bool {
+	return r.PreviousGeneration == nil && r.Cause == UnknownCause
+}

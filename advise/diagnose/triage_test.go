@@ -1,4 +1,4 @@
-package cmd
+package diagnose
 
 import (
 	"fmt"
@@ -8,12 +8,18 @@ import (
 	"github.com/kgdiag/kgdiag/inspect"
 )
 
+// moment is so many seconds after noon of 21 November 2026.
+func moment(at float64) inspect.Time {
+	noon := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	return inspect.At(noon.Add(time.Duration(at * float64(time.Second))).Round(time.Millisecond))
+}
+
 // troubled is a group of one broker and host whose member is put out at some moments
 // of the window, in seconds.
-func troubled(name string, broker int32, host string, cause inspect.Cause, at ...float64) diagnosis {
-	d := diagnosis{Group: name, coordinator: &inspect.BrokerRef{ID: broker}}
+func troubled(name string, broker int32, host string, cause inspect.Cause, at ...float64) Diagnosis {
+	d := Diagnosis{Group: name, Coordinator: &inspect.BrokerRef{ID: broker}}
 	for _, s := range at {
-		d.rebalances = append(d.rebalances, inspect.Rebalance{Time: moment(s), Cause: cause, Confidence: inspect.High,
+		d.Rebalances = append(d.Rebalances, inspect.Rebalance{Time: moment(s), Cause: cause, Confidence: inspect.High,
 			Members: inspect.Change{Left: []inspect.Departure{{ClientID: "c-" + name, Host: host, Cause: cause, Confidence: inspect.High,
 				LeftBetween: [2]inspect.Time{moment(s), moment(s)}}}}})
 	}
@@ -31,18 +37,18 @@ func every(step, from float64) (out []float64) {
 func TestSharedCauseIsNoCoincidence(t *testing.T) {
 	other := troubled("calm", 9, "h9", inspect.SessionExpired, 3000)
 	for name, c := range map[string]struct {
-		ds   []diagnosis
+		ds   []Diagnosis
 		want string
 	}{
-		"a broker": {[]diagnosis{troubled("a", 2, "h1", inspect.SessionExpired, 100), troubled("b", 2, "h2", inspect.SessionExpired, 101),
+		"a broker": {[]Diagnosis{troubled("a", 2, "h1", inspect.SessionExpired, 100), troubled("b", 2, "h2", inspect.SessionExpired, 101),
 			troubled("c", 2, "h3", inspect.SessionExpired, 103), other}, "broker 2 [a b c]"},
-		"a machine": {[]diagnosis{troubled("a", 1, "h1", inspect.SessionExpired, 100), troubled("b", 2, "h1", inspect.SessionExpired, 130),
+		"a machine": {[]Diagnosis{troubled("a", 1, "h1", inspect.SessionExpired, 100), troubled("b", 2, "h1", inspect.SessionExpired, 130),
 			troubled("c", 3, "h1", inspect.SessionExpired, 145), other}, "host h1 [a b c]"},
-		"coordinators that moved": {[]diagnosis{troubled("a", 1, "h1", inspect.CoordinatorMoved, 100), troubled("b", 2, "h2", inspect.CoordinatorMoved, 120),
+		"coordinators that moved": {[]Diagnosis{troubled("a", 1, "h1", inspect.CoordinatorMoved, 100), troubled("b", 2, "h2", inspect.CoordinatorMoved, 120),
 			troubled("c", 3, "h3", inspect.CoordinatorMoved, 135), other}, "coordinator  [a b c]"},
-		"groups that are always in trouble": {[]diagnosis{troubled("a", 2, "h1", inspect.SessionExpired, every(30, 1)...),
+		"groups that are always in trouble": {[]Diagnosis{troubled("a", 2, "h1", inspect.SessionExpired, every(30, 1)...),
 			troubled("b", 2, "h2", inspect.SessionExpired, every(40, 2)...), troubled("c", 2, "h3", inspect.SessionExpired, every(50, 3)...), other}, ""},
-		"everybody on one host": {[]diagnosis{troubled("a", 1, "h1", inspect.SessionExpired, 100), troubled("b", 2, "h1", inspect.SessionExpired, 130),
+		"everybody on one host": {[]Diagnosis{troubled("a", 1, "h1", inspect.SessionExpired, 100), troubled("b", 2, "h1", inspect.SessionExpired, 130),
 			troubled("c", 3, "h1", inspect.SessionExpired, 145)}, ""},
 		"three of a broker's twenty": {append(healthyOf(2, 17), troubled("a", 2, "h1", inspect.SessionExpired, 100), troubled("b", 2, "h2", inspect.SessionExpired, 101),
 			troubled("c", 2, "h3", inspect.SessionExpired, 103), other), "moment  [a b c]"},
@@ -59,9 +65,9 @@ func TestSharedCauseIsNoCoincidence(t *testing.T) {
 	}
 }
 
-func healthyOf(broker int32, n int) (out []diagnosis) {
+func healthyOf(broker int32, n int) (out []Diagnosis) {
 	for i := range n {
-		out = append(out, diagnosis{Group: fmt.Sprintf("ok-%d", i), coordinator: &inspect.BrokerRef{ID: broker}})
+		out = append(out, Diagnosis{Group: fmt.Sprintf("ok-%d", i), Coordinator: &inspect.BrokerRef{ID: broker}})
 	}
 	return out
 }
@@ -82,7 +88,7 @@ func TestWaitingForWhom(t *testing.T) {
 		"a slow timer has not stopped earlier": {[]committer{pace("a", 96, 91), pace("b", 100.5, 95.5), pace("c", 101, 96)}, "", 101},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := &waiting{}
+			w := &Waiting{}
 			w.suspect(c.seen)
 			got := ""
 			if len(w.For) > 0 {

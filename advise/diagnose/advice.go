@@ -1,0 +1,149 @@
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/kgdiag/kgdiag/advise"
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// advice picks the findings that are tied to the cause; the others are counted.
+func (d *Diagnosis) advice(report advise.Report) {
+	d.Checked = report.Checked
+	tied, churn := advise.Explaining(d.Cause), advise.Explaining(inspect.UnknownCause)
+	for _, f := range report.Findings {
+		if f.Group != d.Group && f.Group != "" {
+			continue
+		}
+		grave := f.Severity.Rank() >= advise.Warning.Rank()
+		d.churns = d.churns || grave && slices.Contains(churn, f.ID)
+		if slices.Contains(tied, f.ID) {
+			d.Findings = append(d.Findings, f)
+		} else if grave {
+			d.Others++
+		}
+	}
+	slices.SortStableFunc(d.Findings, func(x, y advise.Finding) int {
+		return cmp.Or(yesFirst(d.AtRecord && x.ID == stuckRule, d.AtRecord && y.ID == stuckRule), yesFirst(sets(&x), sets(&y)), cmp.Compare(slices.Index(tied, x.ID), slices.Index(tied, y.ID)))
+	})
+	for _, u := range report.Unchecked {
+		if u.Group == d.Group || u.Group == "" {
+			d.Unchecked = append(d.Unchecked, u)
+		}
+	}
+}
+
+// sets reports whether a finding's fix is a setting.
+func sets(f *advise.Finding) bool { return f.Fix != nil && len(f.Fix.Set) > 0 }
+
+// stuckRule is the rule about one record that stops whoever gets it.
+const stuckRule = "KGD210"
+
+// Fix is the finding whose settings are offered: the first that has any; nil for none.
+func (d *Diagnosis) Fix() *advise.Finding {
+	for i := range d.Findings {
+		if sets(&d.Findings[i]) {
+			return &d.Findings[i]
+		}
+	}
+	return nil
+}
+
+// StuckFix is the finding about the record that explains most of what happened: no
+// timeout cures one that kills, and one that is merely slow gets by with Fix. Nil where
+// the record is not the trouble.
+func (d *Diagnosis) StuckFix() *advise.Finding {
+	if d.AtRecord && len(d.Findings) > 0 && d.Findings[0].ID == stuckRule {
+		return &d.Findings[0]
+	}
+	return nil
+}
+
+// Remedy is what to do where no setting is offered, with the rule that says so, if one
+// does; "" where nothing is to be done.
+func (d *Diagnosis) Remedy() (words, rule string) {
+	for _, f := range d.Findings {
+		if f.Fix != nil && f.Fix.Summary != "" {
+			return f.Fix.Summary, f.ID
+		}
+	}
+	if info := d.Cause.Info(); info.Acts {
+		return info.Do, ""
+	}
+	return "", ""
+}
+
+// Avoided is what the fix of a finding would have prevented in the window.
+type Avoided struct {
+	Sure    int // evictions that would not have been
+	Perhaps int // those that depend on whether the process lived on
+	Of      int // evictions in all
+}
+
+// Avoided replays the window with a finding's settings; the zero Avoided where nothing
+// of them can be replayed, or nothing was to be prevented.
+func (d *Diagnosis) Avoided(f *advise.Finding) Avoided {
+	var o inspect.Overrides
+	for key, value := range f.Fix.Set {
+		_ = o.Set(key, value) // of what cannot be replayed nothing is claimed
+	}
+	if o == (inspect.Overrides{}) {
+		return Avoided{}
+	}
+	r := inspect.WhatIf(inspect.Timeline{Rebalances: d.Rebalances}, o)
+	if r.Evictions == 0 && len(r.Avoided) == 0 {
+		return Avoided{}
+	}
+	a := Avoided{Sure: len(r.Avoided)}
+	for _, u := range r.Undecided {
+		if u.Need > 0 {
+			a.Perhaps++
+		}
+	}
+	a.Of = max(r.Evictions, a.Sure+a.Perhaps)
+	return a
+}
+
+// Step is a command of kgdiag to run next.
+type Step struct {
+	Command string // "watch"
+	Options string // what follows the group: "--for 20m"; "" for nothing
+	Why     string
+}
+
+// Next are the steps that follow from a diagnosis, none where nothing is to be done.
+// Kept says that the evidence lies in a file already.
+func (d *Diagnosis) Next(kept bool) []Step {
+	watch := Step{Command: "watch"}
+	switch {
+	case d.NoHistory != "":
+		watch.Why = "from now on"
+		return []Step{watch}
+	case d.Verdict == Stuck && d.Fix() == nil:
+		watch.Why = "shows who comes last"
+	case d.Verdict != Unstable && d.Verdict != Stuck:
+		return nil
+	case d.Fix() == nil:
+		watch.Options, watch.Why = "--for 20m --fail-on eviction", "shows the next one"
+	default:
+		watch.Options, watch.Why = "--for 20m --fail-on eviction", "proves the fix"
+	}
+	if kept {
+		return []Step{watch}
+	}
+	return []Step{watch, {"record", "--to " + fileWord(d.Group) + ".kgcase", "keeps the evidence"}}
+}
+
+// fileWord makes a file name of a group id.
+func fileWord(id string) string {
+	s := strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_', r == '-':
+			return r
+		}
+		return '-'
+	}, id)
+	return strings.TrimLeft(s, "-.")
+}

@@ -1,0 +1,201 @@
+package diagnose
+
+import (
+	"github.com/kgdiag/kgdiag/advise"
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// Verdict is the word that heads a group's diagnosis.
+type Verdict string
+
+// The verdicts.
+const (
+	Healthy  Verdict = "HEALTHY"  // nothing happened
+	OK       Verdict = "OK"       // it rebalanced, for reasons that are none to act on
+	Unstable Verdict = "UNSTABLE" // members were put out, or went for unknown reasons
+	Stuck    Verdict = "STUCK"    // a rebalance is under way, and has not come to an end
+	Empty    Verdict = "EMPTY"    // no members
+	Unknown  Verdict = "UNKNOWN"  // too little could be read
+	Gone     Verdict = "GONE"     // there is a past, but no group
+)
+
+// Diagnosis is what can be said of one group.
+type Diagnosis struct {
+	Group      string             `json:"group"`
+	Type       inspect.GroupType  `json:"type"`
+	Verdict    Verdict            `json:"verdict"`
+	State      string             `json:"state"` // "" unknown
+	Generation *int32             `json:"generation"`
+	Members    *int               `json:"members"`
+	Lag        *int64             `json:"lag"`
+	Waiting    *Waiting           `json:"waiting_for"` // null unless a rebalance is under way
+	Cause      inspect.Cause      `json:"cause"`       // "" where nothing is to be explained
+	Confidence inspect.Confidence `json:"confidence,omitempty"`
+	Basis      inspect.Basis      `json:"basis,omitempty"`
+	Member     string             `json:"member,omitempty"` // who, where it is one
+	Host       string             `json:"host,omitempty"`
+	Times      int                `json:"times"` // how often the cause was seen
+	Rivals     []inspect.Rival    `json:"rivals"`
+	Evidence   []string           `json:"evidence"`
+	Stuck      []string           `json:"stuck_records"`
+	Cost       Cost               `json:"cost"`
+	Summary    inspect.Summary    `json:"summary"`
+	// Complete is since when the log is whole; null unknown.
+	Complete  inspect.Time       `json:"complete_since"`
+	Last      *inspect.Rebalance `json:"last_before"`
+	Findings  []advise.Finding   `json:"findings"` // tied to the cause
+	Others    int                `json:"other_findings"`
+	Checked   int                `json:"checked"`
+	Rules     int                `json:"rules"`
+	Unchecked []advise.Unchecked `json:"unchecked"`
+	WhatIf    *inspect.Replay    `json:"what_if,omitempty"`
+
+	Rebalances  []inspect.Rebalance  `json:"-"` // of the window
+	Occurrences []Occurrence         `json:"-"` // of the cause, oldest first
+	Coordinator *inspect.BrokerRef   `json:"-"` // nil unknown
+	Live        *inspect.Group       `json:"-"` // as it was described; nil where there is none
+	Records     []advise.StuckRecord `json:"-"` // behind Stuck, the one with most departures first
+	AtRecord    bool                 `json:"-"` // they explain most of what happened
+	NoHistory   string               `json:"-"` // why the log was not read; "" where it was
+
+	churns bool // rules say that it rebalances too often, whatever the causes
+}
+
+// Cost is what the rebalances of the window cost.
+type Cost struct {
+	Partitions []string        `json:"partitions"` // of departed members, that stood still
+	Idle       *inspect.Millis `json:"idle_ms"`    // in all
+	Stopped    *inspect.Millis `json:"stopped_ms"` // the whole group
+	Moved      int             `json:"moved"`
+}
+
+// Occurrence is one time that the cause was seen.
+type Occurrence struct {
+	Rebalance *inspect.Rebalance
+	Departure *inspect.Departure // nil where it is the whole group's
+}
+
+// Options say what of a case's window to diagnose.
+type Options struct {
+	Causes []inspect.Cause    // only rebalances of these causes; nil for all
+	WhatIf *inspect.Overrides // settings to replay the window with; nil for none
+}
+
+// Groups diagnoses groups of a case in the case's window, in their order. A group of
+// which the case knows nothing is Gone. The case is not changed.
+func Groups(c *inspect.Case, ids []string, o Options) []Diagnosis {
+	report := advise.Evaluate(c.InWindow(o.Causes...), advise.Options{})
+	out := make([]Diagnosis, 0, len(ids))
+	for _, id := range ids {
+		d := Diagnosis{Group: id, Rivals: []inspect.Rival{}, Evidence: []string{}, Stuck: []string{}, Findings: []advise.Finding{},
+			Unchecked: []advise.Unchecked{}, Cost: Cost{Partitions: []string{}}, Rules: report.Rules}
+		d.now(c)
+		d.past(c, o)
+		d.Waiting = waitingOf(c, &d)
+		d.explain()
+		d.advice(report)
+		d.Verdict = d.verdict()
+		out = append(out, d)
+	}
+	return out
+}
+
+// Group diagnoses one group.
+func Group(c *inspect.Case, id string, o Options) Diagnosis {
+	return Groups(c, []string{id}, o)[0]
+}
+
+// now takes what the describe request told.
+func (d *Diagnosis) now(c *inspect.Case) {
+	for _, g := range c.Gaps {
+		if g.Fact == inspect.FactHistory && (g.Group == d.Group || g.Group == "") {
+			d.NoHistory = g.Why
+		}
+	}
+	for i := range c.Groups {
+		g := &c.Groups[i]
+		if g.ID != d.Group {
+			continue
+		}
+		d.Live, d.Type, d.State, d.Lag, d.Coordinator = g, g.Type, g.State, g.Lag, g.Coordinator
+		d.Generation = g.Generation
+		if g.Epoch != nil {
+			d.Generation = g.Epoch
+		}
+		if g.State != "" {
+			n := len(g.Members)
+			d.Members = &n
+		}
+	}
+}
+
+// past takes what the timeline tells of the window.
+func (d *Diagnosis) past(c *inspect.Case, o Options) {
+	t := c.Timeline(d.Group)
+	d.Rebalances, d.Last = c.Window.Rebalances(t, o.Causes...), c.Window.LastBefore(t)
+	d.Summary = inspect.Summarise(d.Rebalances, c.Window.Length())
+	if t == nil {
+		return
+	}
+	d.Complete = t.CompleteSince
+	if d.Type == inspect.UnknownType {
+		d.Type = t.Type
+	}
+	if n := len(t.Rebalances); d.Generation == nil && n > 0 && t.Rebalances[n-1].GenerationBasis == "" {
+		d.Generation = &t.Rebalances[n-1].Generation
+	}
+	if o.WhatIf != nil {
+		within := *t
+		within.Rebalances = d.Rebalances
+		r := inspect.WhatIf(within, *o.WhatIf)
+		d.WhatIf = &r
+	}
+	d.Records = advise.StuckRecords(d.Rebalances)
+	for _, r := range d.Records {
+		d.Stuck = append(d.Stuck, r.Place)
+	}
+	d.cost()
+}
+
+// cost sums up what the rebalances cost.
+func (d *Diagnosis) cost() {
+	d.Cost.Idle, d.Cost.Stopped = d.Summary.Idle, d.Summary.Stopped
+	seen := map[string]bool{}
+	for i := range d.Rebalances {
+		d.Cost.Moved += d.Rebalances[i].Moved
+		for _, l := range d.Rebalances[i].Members.Left {
+			for _, p := range l.IdlePartitions {
+				if !seen[p] {
+					seen[p] = true
+					d.Cost.Partitions = append(d.Cost.Partitions, p)
+				}
+			}
+		}
+	}
+}
+
+// verdict heads the diagnosis with one word.
+func (d *Diagnosis) verdict() Verdict {
+	bad := d.Summary.Evictions > 0 || d.churns
+	for i := range d.Rebalances {
+		r := &d.Rebalances[i]
+		bad = bad || r.Cause.Info().Acts && (len(r.Members.Left) > 0 || r.Cause == inspect.AssignmentFailed || r.Cause == inspect.StaticMemberFenced)
+	}
+	switch {
+	case d.Waiting != nil && d.Waiting.long(d.Live.At) && (bad || d.Waiting.mayTake() > longWait):
+		return Stuck
+	case bad:
+		return Unstable
+	case d.Live == nil || d.State == "Dead":
+		return Gone
+	case d.State == "":
+		return Unknown
+	case d.State == "Empty":
+		return Empty
+	case len(d.Rebalances) > 0:
+		return OK
+	case d.NoHistory != "":
+		return Unknown
+	}
+	return Healthy
+}

@@ -1,0 +1,175 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/prose"
+)
+
+// Calm reports that nothing is to be explained: no rebalance, or only members that
+// joined.
+func (d *Diagnosis) Calm() bool {
+	return d.Cause == "" || d.Cause == inspect.MemberJoined && d.Verdict != Unstable
+}
+
+// Why is the cause in a sentence or two about whom it concerns, lower case and without
+// a full stop.
+func (d *Diagnosis) Why() string {
+	var oc Occurrence
+	if len(d.Occurrences) > 0 {
+		oc = d.Occurrences[len(d.Occurrences)-1]
+	}
+	for _, o := range d.Occurrences { // the newest may not be back yet
+		if o.Departure != nil && o.Departure.BackAfter != nil {
+			oc = o
+		}
+	}
+	who, times := "client "+d.Member, ""
+	if d.Host != "" {
+		who += " (" + d.Host + ")"
+	}
+	if d.Times > 1 {
+		times = fmt.Sprintf(" %d times", d.Times)
+	}
+	pairs := []string{"who", who, "times", times}
+	if len(d.Evidence) > 0 {
+		pairs = append(pairs, "first", d.Evidence[0])
+	}
+	if oc.Rebalance != nil {
+		pairs = append(pairs, "joined", Who(oc.Rebalance))
+	}
+	inBatch := oc.Departure != nil && oc.Departure.InBatch
+	if oc.Departure != nil {
+		pairs = append(pairs, timeouts(oc.Departure)...)
+	}
+	return inspect.FillIn(d.Cause.Info().Sentence(oc.Departure != nil, d.Times, inBatch), pairs...)
+}
+
+// timeouts are what a sentence may say of a departed member's timeouts and return.
+func timeouts(l *inspect.Departure) []string {
+	poll, session, rebalance := "max.poll.interval.ms", "its session timeout", "-"
+	if l.Rebalance != nil {
+		rebalance = prose.Span(l.Rebalance.Duration())
+		poll += " (" + rebalance + ")"
+	}
+	if l.Session != nil {
+		session = "session.timeout.ms (" + prose.Span(l.Session.Duration()) + ")"
+	}
+	return []string{"poll", poll, "session", session, "rebalance", rebalance, "back", returnWords[l.Returned]}
+}
+
+// returnWords say how a member came back, and what that tells.
+var returnWords = map[inspect.Returned]string{
+	inspect.ReturnedNo:          "it did not come back: a crash, or a close without LeaveGroup",
+	inspect.ReturnedSameProcess: "the same process came back: it had stood still, or its network had",
+	inspect.ReturnedNewProcess:  "a new process came in its place: it crashed, or was killed, and was restarted",
+	inspect.ReturnedUnknown:     cameBack,
+	"":                          cameBack,
+}
+
+const cameBack = "it came back: a pause, a crash under a supervisor and a cut network look alike here"
+
+// TellsEvidence reports whether the sentence of the cause holds its evidence already.
+func (d *Diagnosis) TellsEvidence() bool { return d.Cause == inspect.RollingRestart }
+
+// NeedsEvidence reports whether the cause is not to be believed without its evidence:
+// where somebody stated it, where it is no member's departure, and where it is unknown.
+func (d *Diagnosis) NeedsEvidence() bool {
+	return d.Basis == inspect.Stated || d.Cause == inspect.UnknownCause || len(d.Occurrences) > 0 && d.Occurrences[0].Departure == nil
+}
+
+// MemberNotData reports that others worked the same partitions at their usual pace
+// while this member did not: the member is to be looked at before the data.
+func (d *Diagnosis) MemberNotData() bool {
+	coped := func(oc Occurrence) bool { return oc.Departure != nil && oc.Departure.OthersCoped }
+	return d.Cause == inspect.PollIntervalExceeded && len(d.Occurrences) > 0 && !slices.ContainsFunc(d.Occurrences, func(oc Occurrence) bool { return !coped(oc) })
+}
+
+// Unsure reports a cause that is no more than likely.
+func (d *Diagnosis) Unsure() bool {
+	return d.Confidence == inspect.Low && d.Cause != inspect.UnknownCause && d.Cause != inspect.GroupEmptied
+}
+
+// WhyNot says what else it could be, and why it is not the rest; "" without rivals.
+func (d *Diagnosis) WhyNot() string {
+	var open, not []string
+	for _, r := range d.Rivals {
+		if r.WhyNot == "" {
+			open = append(open, string(r.Cause))
+		} else {
+			not = append(not, fmt.Sprintf("not %s: %s", r.Cause, r.WhyNot))
+		}
+	}
+	var parts []string
+	if len(open) > 0 {
+		parts = append(parts, "what was read fits "+strings.Join(open, ", ")+" as well")
+	}
+	return strings.Join(append(parts, not...), "; ")
+}
+
+// AtWhich names the record that comes back every time, and who went at it.
+func (d *Diagnosis) AtWhich() string {
+	r := d.Records[0]
+	var names []string
+	for i := range d.Rebalances {
+		for _, l := range d.Rebalances[i].Members.Left {
+			if n := inspect.MemberName(l.ClientID, l.MemberID, l.InstanceID); slices.Contains(l.Stuck, r.Place) && !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+	}
+	s := fmt.Sprintf("the same record every time: %s; members went %d times while it was next (%s)", r.Place, r.Times, prose.Few(names, 3))
+	if n := len(d.Records) - 1; n > 0 {
+		s += fmt.Sprintf("; before it %s", d.Records[1].Place)
+		if n > 1 {
+			s += fmt.Sprintf(" and %d more", n-1)
+		}
+	}
+	return s
+}
+
+// SlowestConvergence is the rebalance whose last member took longest to get what the
+// group's epoch gives it (KIP-848); nil for none.
+func (d *Diagnosis) SlowestConvergence() *inspect.Rebalance {
+	var slow *inspect.Rebalance
+	for i := range d.Rebalances {
+		r := &d.Rebalances[i]
+		if r.Converged != nil && r.ConvergedLast != "" && (slow == nil || *r.Converged > *slow.Converged) {
+			slow = r
+		}
+	}
+	return slow
+}
+
+// mostNamed is how many members Who names.
+const mostNamed = 3
+
+// Who names who went (-), who came (+) and whose place was taken (=) in a rebalance;
+// "-" for nobody.
+func Who(r *inspect.Rebalance) string {
+	var parts []string
+	add := func(sign, client, member string, instance *string, host string) {
+		name := sign + inspect.MemberName(client, member, instance)
+		if host != "" {
+			name += "@" + host
+		}
+		parts = append(parts, name)
+	}
+	for _, d := range r.Members.Left {
+		add("-", d.ClientID, d.MemberID, d.InstanceID, d.Host)
+	}
+	for _, j := range r.Members.Joined {
+		add("+", j.ClientID, j.MemberID, j.InstanceID, j.Host)
+	}
+	for _, p := range r.Members.Replaced {
+		add("=", p.ClientID, p.NewMemberID, p.InstanceID, cmp.Or(p.NewHost, p.Host))
+	}
+	if len(parts) == 0 {
+		return "-"
+	}
+	return strings.Join(prose.First(parts, mostNamed), " ")
+}

@@ -1,0 +1,192 @@
+package diagnose
+
+import (
+	"slices"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/prose"
+)
+
+// Waiting says whom a rebalance under way waits for.
+type Waiting struct {
+	Since inspect.Time `json:"since"` // of the last record before it; zero unknown
+	Until inspect.Time `json:"until"` // at most
+	// Began is when the members that have rejoined stopped committing, and Expected
+	// one rebalance timeout later; zero unknown.
+	Began    inspect.Time `json:"began"`
+	Expected inspect.Time `json:"expected"`
+	For      []string     `json:"for"`     // members; probably where Sure is false
+	Sure     bool         `json:"sure"`    // the protocol names them (KIP-848)
+	Reason   string       `json:"reason"`  // how the members were found
+	States   []string     `json:"members"` // all members that take part
+}
+
+// A rebalance that takes no longer than shortWait is none to worry about; one that
+// may still take longWait is.
+const (
+	shortWait = 10 * time.Second
+	longWait  = 30 * time.Second
+)
+
+// long reports whether a rebalance has been under way for a while. Where nothing tells
+// when it began, it may have been for long.
+func (w *Waiting) long(now inspect.Time) bool {
+	return w.Began.IsZero() || now.Sub(w.Began.Time) > shortWait
+}
+
+// mayTake is how long it may take in all, as far as is known.
+func (w *Waiting) mayTake() time.Duration {
+	begin := w.Began
+	if begin.IsZero() {
+		begin = w.Since
+	}
+	if begin.IsZero() || w.Until.IsZero() {
+		return 0
+	}
+	return w.Until.Sub(begin.Time)
+}
+
+// waitingOf finds whom a rebalance under way waits for; nil where none is.
+func waitingOf(c *inspect.Case, d *Diagnosis) *Waiting {
+	if d.Live == nil {
+		return nil
+	}
+	switch d.Live.State {
+	case "PreparingRebalance", "CompletingRebalance":
+		return waitingClassic(c, d.Live)
+	case "Assigning", "Reconciling":
+		return waitingServer(d)
+	}
+	return nil
+}
+
+// waitingServer: under KIP-848 the members that have not reached the group's epoch, or
+// whose assignment is not their target.
+func waitingServer(d *Diagnosis) *Waiting {
+	g := d.Live
+	w := &Waiting{Sure: true, For: []string{}, States: []string{}, Reason: "their assignment is not what the group's epoch asks for"}
+	var most time.Duration
+	for _, m := range g.Members {
+		name := inspect.MemberName(m.ClientID, m.MemberID, m.InstanceID)
+		w.States = append(w.States, name)
+		if m.Epoch == nil || g.Epoch == nil || *m.Epoch < *g.Epoch {
+			w.For = append(w.For, name)
+			most = max(most, inspect.Or(m.Rebalance, 0))
+		}
+	}
+	if n := len(d.Rebalances); n > 0 {
+		w.Since = d.Rebalances[n-1].Time
+	}
+	if most > 0 {
+		w.Until = inspect.At(g.At.Add(most))
+	}
+	return w
+}
+
+// waitingClassic: the join phase of a classic group ends at the latest one rebalance
+// timeout, the longest of all members', after it began. Which members have rejoined
+// is on no API, nor when it began; those that have rejoined stop committing, and tell
+// both.
+func waitingClassic(c *inspect.Case, g *inspect.Group) *Waiting {
+	w := &Waiting{For: []string{}, States: []string{}, Since: g.StateSince}
+	var most time.Duration
+	var seen []committer
+	last := lastCommits(c, g.ID)
+	for _, m := range g.Members {
+		name := inspect.MemberName(m.ClientID, m.MemberID, m.InstanceID)
+		w.States = append(w.States, name)
+		most = max(most, inspect.Or(m.Rebalance, 0))
+		if at, ok := last[m.MemberID]; ok {
+			seen = append(seen, committer{name, at})
+		}
+	}
+	w.suspect(seen)
+	if most > 0 {
+		w.Until = inspect.At(g.At.Add(most))
+		if end := w.Began.Add(most); !w.Began.IsZero() && end.Before(w.Until.Time) && end.After(g.At.Time) {
+			w.Expected = inspect.At(end)
+		}
+	}
+	return w
+}
+
+// committer is a member with its newest commits.
+type committer struct {
+	name string
+	last commitTimes
+}
+
+// suspect finds the member that the others wait for: the only one that still commits,
+// or the one that had stopped before the others did.
+func (w *Waiting) suspect(seen []committer) {
+	if len(seen) < 2 {
+		return
+	}
+	slices.SortStableFunc(seen, func(a, b committer) int { return a.last.at.Compare(b.last.at.Time) })
+	first, second := seen[0], seen[1]
+	newest, before := seen[len(seen)-1], seen[len(seen)-2]
+	stopped := newest.last // of those that do not commit any more, who did last
+	switch {
+	case newest.last.at.Sub(before.last.at.Time) > 2*time.Second+before.last.pace():
+		w.For, w.Reason = append(w.For, newest.name), "it still commits, the others have stopped"
+		stopped = before.last
+	case second.last.at.Sub(first.last.at.Time) > 2*time.Second+2*first.last.pace():
+		w.For, w.Reason = append(w.For, first.name), "it had stopped committing "+prose.Span(second.last.at.Sub(first.last.at.Time).Round(time.Second))+" before the others did"
+	}
+	w.Began = stopped.at
+}
+
+// commitTimes are the times of a member's two newest commits.
+type commitTimes struct{ at, before inspect.Time }
+
+// pace is the time between them, at most what a usual auto-commit takes.
+func (c commitTimes) pace() time.Duration {
+	if c.before.IsZero() {
+		return usualCommits
+	}
+	return min(c.at.Sub(c.before.Time), usualCommits)
+}
+
+// usualCommits is auto.commit.interval.ms of most clients (ConsumerConfig).
+const usualCommits = 5 * time.Second
+
+// lastCommits are the times of the newest commits on each member's partitions, since
+// the newest GroupMetadata record and by its assignment.
+func lastCommits(c *inspect.Case, group string) map[string]commitTimes {
+	owner := map[partition]string{}
+	out := map[string]commitTimes{}
+	for i := range c.Records {
+		r := &c.Records[i]
+		switch {
+		case r.Group != group:
+		case r.Metadata != nil:
+			owner, out = ownersIn(r.Metadata), map[string]commitTimes{}
+		case r.Commit != nil:
+			m := owner[partition{r.Topic, r.TopicPartition}]
+			if t := out[m]; m != "" && r.Time.Sub(t.at.Time) > 20*time.Millisecond { // several partitions, one commit
+				out[m] = commitTimes{at: r.Time, before: t.at}
+			}
+		}
+	}
+	return out
+}
+
+// partition is one of a topic.
+type partition struct {
+	topic string
+	n     int32
+}
+
+// ownersIn are the member ids by the partitions that a record assigns.
+func ownersIn(g *inspect.GroupMetadata) map[partition]string {
+	owner := map[partition]string{}
+	for _, m := range g.Members {
+		for _, tp := range m.Assigned {
+			for _, p := range tp.Partitions {
+				owner[partition{tp.Topic, p}] = m.MemberID
+			}
+		}
+	}
+	return owner
+}
