@@ -312,12 +312,13 @@ func (w *watchLines) rebalanceWords(e *watch.Event) (word string, style term.Sty
 	if e.Skipped > 0 {
 		skipped = plural(int(e.Skipped), "join round") + " before it ended without a sync"
 	}
-	switch e.StoppedBasis {
-	case "observed":
+	switch basis := e.StoppedBasis; {
+	case e.Stopped == nil || *e.Stopped == 0: // unknown, or its members go on with what they keep
+	case basis == "observed":
 		stopped = "stopped " + spanOf(e.Stopped)
-	case "at_most":
+	case basis == "at_most":
 		stopped = "stopped under " + spanOf(e.Stopped)
-	case "estimated":
+	case basis == "estimated":
 		stopped = "stopped ~" + spanOf(e.Stopped)
 	}
 	moved := ""

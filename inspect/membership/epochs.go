@@ -14,36 +14,37 @@ import (
 // pending collects what the records before a new epoch say of its reason: the
 // coordinator writes them in one batch.
 type pending struct {
-	first  int // record; -1 none
-	at     time.Time
-	joined []*Member
-	left   []*Departure
-	subs   []string
-	topics string
-	doubt  string
+	first    int // position of its first record
+	rec      *inspect.Record
+	at       time.Time // of its newest record
+	joined   []*Member
+	left     []*Departure
+	edits    []Edit
+	patterns []Pattern
+	subs     []string
+	topics   string
+	doubt    string
 }
 
-func (p *pending) open() bool {
-	return len(p.joined)+len(p.left)+len(p.subs) > 0 || p.topics != "" || p.doubt != ""
-}
+func (p *pending) open() bool { return p.rec != nil }
 
 // batchGap is the most that two records of one coordinator write lie apart.
 const batchGap = 50 * time.Millisecond
 
+// Waiting reports whether something was read that may belong to an epoch which the
+// next record holds. The coordinator writes both at once: where none comes, Flush.
+func (t *Group) Waiting() bool { return t.pend.open() }
+
 // epochRecord takes a record of a consumer, share or streams group.
-func (t *Group) epochRecord(i int, r *inspect.Record) {
-	if t.pend.open() && r.Time.Sub(t.pend.at) > batchGap {
-		t.flush()
-	}
+func (t *Group) epochRecord(i int, r *inspect.Record) []Change {
 	switch r.Type {
 	case inspect.RecConsumerMember, inspect.RecShareMember, inspect.RecStreamsMember:
 		t.memberRecord(i, r)
 	case inspect.RecConsumerGroupMetadata, inspect.RecShareGroupMetadata, inspect.RecStreamsGroupMetadata:
-		t.epoch(i, r)
-	case inspect.RecConsumerTargetMember, inspect.RecShareTargetMember, inspect.RecStreamsTargetMember:
-		t.targetRecord(r)
+		return t.epoch(i, r)
 	case inspect.RecConsumerCurrentAssignment, inspect.RecShareCurrentAssignment, inspect.RecStreamsCurrentAssignment:
-		t.currentRecord(i, r)
+		return t.currentRecord(i, r)
+	case inspect.RecConsumerTargetMember, inspect.RecShareTargetMember, inspect.RecStreamsTargetMember:
 	case inspect.RecConsumerRegularExpression:
 		t.regexRecord(i, r)
 	case inspect.RecConsumerPartitionMetadata:
@@ -53,12 +54,13 @@ func (t *Group) epochRecord(i int, r *inspect.Record) {
 			t.note(i, r).topics = "share partitions were initialised"
 		}
 	}
+	return nil
 }
 
 // note opens the pending batch.
 func (t *Group) note(i int, r *inspect.Record) *pending {
 	if !t.pend.open() {
-		t.pend = pending{first: i}
+		t.pend = pending{first: i, rec: r}
 	}
 	t.pend.at = r.Time.Time
 	return &t.pend
@@ -75,6 +77,14 @@ func typeOf(rt inspect.RecordType) inspect.GroupType {
 	return inspect.Consumer
 }
 
+// limits are the group's own timeouts, as it was described.
+func (t *Group) limits() inspect.Limits {
+	if t.snapshot == nil {
+		return inspect.Limits{}
+	}
+	return t.snapshot.Limits
+}
+
 // memberRecord takes types 5, 10 and 19: a join, a changed subscription, or the end.
 func (t *Group) memberRecord(i int, r *inspect.Record) {
 	if r.Tombstone {
@@ -85,13 +95,12 @@ func (t *Group) memberRecord(i int, r *inspect.Record) {
 		return
 	}
 	mm := r.MemberOf
-	kind := typeOf(r.Type)
-	m := &Member{ID: r.Member, ClientID: mm.ClientID, Host: mm.Host, InstanceID: mm.InstanceID, Rebalance: mm.Rebalance,
-		Session: mm.Session, Topics: slices.Sorted(slices.Values(mm.Topics)), TopicRegex: mm.Regex, ServerSide: mm.Session == nil, Since: r.Time.Time}
-	m.Client = t.guess(family.Evidence{Group: r.Group, Type: kind, MemberID: m.ID, ClientID: m.ClientID, InstanceID: m.InstanceID,
+	m := &Member{ID: r.Member, ClientID: mm.ClientID, Host: mm.Host, InstanceID: mm.InstanceID, Rebalance: mm.Rebalance, Session: mm.Session,
+		Topics: slices.Sorted(slices.Values(mm.Topics)), TopicRegex: mm.Regex, Assignor: text(mm.Assignor), ServerSide: mm.Session == nil, Since: r.Time.Time}
+	m.Client = t.guess(family.Evidence{Group: r.Group, Type: typeOf(r.Type), MemberID: m.ID, ClientID: m.ClientID, InstanceID: m.InstanceID,
 		Assignors: mm.Assignors, Session: m.Session, Rebalance: m.Rebalance})
 	if m.Session == nil {
-		m.Session = t.limits.Session
+		m.Session = t.limits().Session
 	}
 	old := t.Members[m.ID]
 	if old == nil {
@@ -100,18 +109,29 @@ func (t *Group) memberRecord(i int, r *inspect.Record) {
 		t.setMember(m)
 		return
 	}
-	m.Since, m.Epoch, m.State, m.StateAt, m.target, m.Assigned = old.Since, old.Epoch, old.State, old.StateAt, old.target, old.Assigned
+	m.Since, m.Epoch, m.State, m.StateAt, m.Assigned = old.Since, old.Epoch, old.State, old.StateAt, old.Assigned
+	t.noteEdit(i, r, old, m)
+	t.setMember(m)
+}
+
+// noteEdit notes that a member is not what it was, or may not be.
+func (t *Group) noteEdit(i int, r *inspect.Record, old, m *Member) {
 	switch {
 	case old.doubtful:
 		t.note(i, r).doubt = m.Name() + " joined, or changed its subscription: what would tell is compacted away"
+		return
 	case old.unread:
 		p := t.note(i, r)
 		p.subs = append(p.subs, m.Name()+" now reads "+reads(m)+"; what it read before was not read")
-	case old.ClientID != "" && (!slices.Equal(old.Topics, m.Topics) || old.TopicRegex != m.TopicRegex):
-		p := t.note(i, r)
+		return
+	case old.ClientID == "" || !edited(old, m):
+		return
+	}
+	p := t.note(i, r)
+	p.edits = append(p.edits, Edit{old, m})
+	if !slices.Equal(old.Topics, m.Topics) || old.TopicRegex != m.TopicRegex {
 		p.subs = append(p.subs, m.Name()+" now reads "+reads(m)+", before "+reads(old))
 	}
-	t.setMember(m)
 }
 
 func reads(m *Member) string {
@@ -124,29 +144,18 @@ func reads(m *Member) string {
 	return strings.Join(m.Topics, ", ")
 }
 
-// setMember replaces a member without touching the maps that steps keep.
-func (t *Group) setMember(m *Member) {
-	t.unshare()
-	t.Members[m.ID] = m
-	t.Seen[m.ID] = m
-}
-
-// unshare copies the members where a step has kept them.
-func (t *Group) unshare() {
-	if t.kept {
-		t.Members = maps.Clone(t.Members)
-		t.kept = false
-	}
-}
-
 // leave takes the first tombstone of a member: 8, 7 and 5 are written in one batch.
 func (t *Group) leave(i int, r *inspect.Record) {
 	m := t.Members[r.Member]
 	if m == nil {
 		return // the second and third tombstone of one departure
 	}
+	at := r.Time.Time
+	if !m.StaticLeft.IsZero() {
+		at = m.StaticLeft
+	}
 	p := t.note(i, r)
-	p.left = append(p.left, &Departure{Member: m, Pos: i, Held: t.holdings(m.ID)})
+	p.left = append(p.left, &Departure{Member: m, Pos: i, Held: t.holdings(m.ID), Between: [2]time.Time{at, at}})
 	t.unshare()
 	delete(t.Members, m.ID)
 	for k, h := range t.owner {
@@ -157,99 +166,98 @@ func (t *Group) leave(i int, r *inspect.Record) {
 }
 
 // epoch takes types 3, 11 and 17: a rebalance was triggered.
-func (t *Group) epoch(i int, r *inspect.Record) {
-	if r.Tombstone {
-		t.deleteEpochs(i, r)
-		return
+func (t *Group) epoch(i int, r *inspect.Record) []Change {
+	switch {
+	case r.Tombstone:
+		return t.deleteEpochs(i, r)
+	case r.Epoch == nil:
+		return nil
+	case t.has && t.Type != inspect.Classic && r.Epoch.Epoch <= t.gen: // the snapshot knew it
+		t.Type, t.pend = typeOf(r.Type), pending{}
+		return nil
 	}
-	if r.Epoch == nil {
-		return
-	}
-	first := t.genPos < 0
-	base := !t.known && r.Epoch.Epoch > 1
-	t.known = true
-	s := t.epochStep(i, r, first)
-	s.Generation, s.Generations = r.Epoch.Epoch, []int32{r.Epoch.Epoch}
-	s.Base = base && s.Doubt == "" && len(s.Joined)+len(s.Left)+len(s.Subscriptions) == 0
+	s := t.epochStep(i, r)
+	c := Change{Kind: Rebalanced, ID: s.ID, At: s.At, Step: s, Edits: t.pend.edits, Patterns: t.pend.patterns}
+	alone := s.Doubt == "" && len(s.Joined)+len(s.Left)+len(s.Subscriptions) == 0
+	s.Base = s.Base && r.Epoch.Epoch > 1 && alone
 	switch {
 	case t.deleted != nil && r.Time.Sub(t.deleted.At) <= time.Second:
-		t.upgrade(s)
-	case s.Topics == "" && s.Doubt == "" && len(s.Joined)+len(s.Left)+len(s.Subscriptions) == 0 && t.hashOK && t.hash != r.Epoch.MetadataHash:
+		c.Instead = t.upgrade(s)
+		c.Edits = edits(s.Before, s.After)
+	case s.Topics == "" && alone && t.hashOK && t.hash != r.Epoch.MetadataHash:
 		s.Topics = "the hash of the subscribed topics changed: partitions were added, or a topic came or went"
 	}
+	if s.Empty { // nothing has to converge
+		s.Converged = s.At
+	} else {
+		t.converging = s
+	}
 	t.hash, t.hashOK = r.Epoch.MetadataHash, true
-	t.gen, t.genPos = r.Epoch.Epoch, i
-	t.Type = typeOf(r.Type)
-	t.deleted = nil
-	t.Steps = append(t.Steps, s)
-	t.pend = pending{}
+	t.gen, t.has, t.genPos, t.genOf, t.known = r.Epoch.Epoch, true, i, r, true
+	t.Type, t.changed, t.deleted, t.pend, t.last = typeOf(r.Type), r.Time.Time, nil, pending{}, s
+	c.ID, c.Before, c.After = s.ID, s.Before, s.After
+	return []Change{c}
 }
 
 // epochStep makes a step of the pending batch and this record.
-func (t *Group) epochStep(i int, r *inspect.Record, first bool) *Step {
+func (t *Group) epochStep(i int, r *inspect.Record) *Step {
 	s := t.openStep(i, r)
 	s.ServerSide = true
-	s.Joined, s.Left, s.Subscriptions, s.Topics = t.pend.joined, t.pend.left, t.pend.subs, t.pend.topics
-	s.Doubt = t.pend.doubt
-	s.After, t.kept = t.Members, true
-	s.Before = maps.Clone(t.Members)
-	for _, m := range s.Joined {
-		delete(s.Before, m.ID)
-	}
-	for _, d := range s.Left {
-		s.Before[d.Member.ID] = d.Member
-	}
-	if !first {
-		prev := t.gen
-		s.PreviousGeneration = &prev
-	}
+	s.Generation, s.Generations = r.Epoch.Epoch, []int32{r.Epoch.Epoch}
+	s.Joined, s.Left, s.Subscriptions, s.Topics, s.Doubt = t.pend.joined, t.pend.left, t.pend.subs, t.pend.topics, t.pend.doubt
+	s.After, s.Before = t.Members, t.beforePending()
 	s.Empty = len(s.After) == 0
 	pairSwaps(s)
 	return s
 }
 
-// upgrade turns the deletion of the classic group into one change of protocol.
-func (t *Group) upgrade(s *Step) {
-	d := t.deleted
+// beforePending are the members as they were before the pending batch.
+func (t *Group) beforePending() map[string]*Member {
+	before := maps.Clone(t.Members)
+	for _, m := range t.pend.joined {
+		delete(before, m.ID)
+	}
+	for _, d := range t.pend.left {
+		before[d.Member.ID] = d.Member
+	}
+	return before
+}
+
+// upgrade makes the step the change of protocol that the deletion of the classic group
+// began with; that is returned.
+func (t *Group) upgrade(s *Step) *Step {
 	s.Migrated, s.ProtocolFrom, s.ProtocolTo = true, string(inspect.Classic), string(inspect.Consumer)
-	s.ID, s.First, s.PreviousGeneration = d.ID, d.First, d.PreviousGeneration
-	s.Before = d.Before
+	d := t.deleted
+	s.ID, s.First, s.PreviousGeneration, s.Before = d.ID, d.First, d.PreviousGeneration, d.Before
 	s.Joined, s.Left = nil, nil
 	for _, m := range ByID(s.After) {
 		if s.Before[m.ID] == nil {
 			s.Joined = append(s.Joined, m)
 		}
 	}
-	t.Steps = slices.DeleteFunc(t.Steps, func(o *Step) bool { return o == d })
+	return d
 }
 
 // deleteEpochs takes the tombstone of the group's epoch.
-func (t *Group) deleteEpochs(i int, r *inspect.Record) {
+func (t *Group) deleteEpochs(i int, r *inspect.Record) []Change {
 	s := t.openStep(i, r)
-	s.ServerSide, s.Deleted, s.Empty = true, true, true
-	s.Generation, s.Generations = t.gen, []int32{t.gen}
-	if t.genPos >= 0 {
-		prev := t.gen
-		s.PreviousGeneration = &prev
-	}
-	for _, d := range t.pend.left {
-		s.Before = map[string]*Member{d.Member.ID: d.Member}
-	}
-	t.pend = pending{}
-	t.Steps = append(t.Steps, s)
-	t.genPos, t.hashOK = -1, false
+	s.ServerSide, s.Deleted, s.Empty, s.Converged = true, true, true, r.Time.Time
+	s.Before = t.beforePending()
+	t.pend, t.has, t.genPos, t.genOf, t.hashOK, t.converging = pending{}, false, -1, nil, false, nil
 	t.owner = map[TopicPartition]holding{}
+	return t.add(Deleted, s)
 }
 
-// flush closes a batch that no new epoch followed: a static member's place was
-// taken (KIP-848 writes the new id and the old tombstones, and no epoch).
-func (t *Group) flush() {
+// Flush closes a batch that no new epoch followed: a static member's place was taken
+// (KIP-848 writes the new id and the old tombstones, and no epoch), or settings changed.
+func (t *Group) Flush() []Change {
 	p := t.pend
-	t.pend = pending{}
-	if len(p.joined) == 0 || len(p.left) == 0 {
-		return
+	if !p.open() {
+		return nil
 	}
-	r := t.Records[p.first]
+	before := t.beforePending()
+	t.pend = pending{}
+	at, id := p.rec.Time.Time, p.rec.ID()
 	var swaps []Replacement
 	for _, m := range p.joined {
 		for _, d := range p.left {
@@ -259,53 +267,32 @@ func (t *Group) flush() {
 		}
 	}
 	if len(swaps) == 0 {
-		return
+		return []Change{{Kind: Edited, ID: id, At: at, Joined: p.joined, Left: p.left, Edits: p.edits, Patterns: p.patterns, Before: before, After: t.Members}}
 	}
-	s := &Step{Pos: p.first, First: p.first, At: r.Time.Time, EndAt: r.Time.Time, ServerSide: true, ID: r.ID(),
-		Generation: t.gen, Generations: []int32{t.gen}, Before: maps.Clone(t.Members), After: t.Members, Replaced: swaps, Assigned: len(t.owner)}
-	t.kept = true
-	for _, sw := range swaps {
-		delete(s.Before, sw.New.ID)
-		s.Before[sw.Old.ID] = sw.Old
-		for k, from := range sw.Held {
-			if _, ok := t.owner[k]; !ok {
-				t.owner[k] = holding{sw.New.ID, from}
-			}
-		}
-	}
-	if t.genPos >= 0 {
-		prev := t.gen
-		s.PreviousGeneration = &prev
-	}
-	t.Steps = append(t.Steps, s)
-}
-
-// targetRecord takes types 7, 13 and 21.
-func (t *Group) targetRecord(r *inspect.Record) {
-	m := t.Members[r.Member]
-	if m == nil || r.Tombstone || r.TargetFor == nil {
-		return
-	}
-	next := *m
-	next.target = t.expand(r.TargetFor.Active)
-	t.setMember(&next)
+	s := t.openStep(p.first, p.rec)
+	s.ServerSide, s.Base, s.Before = true, false, before
+	return t.add(Swapped, t.swapStep(s, t.Members, swaps))
 }
 
 // currentRecord takes types 8, 14 and 22.
-func (t *Group) currentRecord(i int, r *inspect.Record) {
+func (t *Group) currentRecord(i int, r *inspect.Record) []Change {
 	if r.Tombstone {
 		t.leave(i, r)
-		return
+		return nil
 	}
 	m := t.Members[r.Member]
 	if m == nil || r.Current == nil {
-		return
+		return nil
 	}
 	next := *m
 	if r.Current.Epoch == inspect.StaticLeaveEpoch {
 		next.StaticLeft, next.StaticLeftPos = r.Time.Time, i
 		t.setMember(&next)
-		return
+		out := t.converge(r.ID(), r.Time.Time, nil)
+		if m.StaticLeft.IsZero() {
+			out = append([]Change{{Kind: Away, ID: r.ID(), At: r.Time.Time, Who: &next, Before: t.Members, After: t.Members}}, out...)
+		}
+		return out
 	}
 	if next.State != r.Current.State || next.Epoch != r.Current.Epoch {
 		next.StateAt = r.Time.Time
@@ -314,21 +301,26 @@ func (t *Group) currentRecord(i int, r *inspect.Record) {
 	next.Assigned = append(t.expand(r.Current.Assigned.Active), t.expand(r.Current.Revoking.Active)...)
 	t.setMember(&next)
 	t.own(&next, i)
-	t.converge(r)
+	return t.converge(r.ID(), r.Time.Time, &next)
 }
 
 // own updates who owns what after a member's current assignment changed.
 func (t *Group) own(m *Member, i int) {
+	var s Step // where there is no step to count them, nobody asks
+	last := &s
+	if t.last != nil && t.last.ServerSide {
+		last = t.last
+	}
 	has := map[TopicPartition]bool{}
 	for _, k := range m.Assigned {
 		has[k] = true
-		if h, ok := t.owner[k]; !ok || h.member != m.ID {
-			t.owner[k] = holding{m.ID, i}
-			if n := len(t.Steps); n > 0 && t.Steps[n-1].ServerSide && ok {
-				t.Steps[n-1].Moved++
-			} else if n > 0 && t.Steps[n-1].ServerSide && len(t.Steps[n-1].Before) > 0 {
-				t.Steps[n-1].Moved++
-			}
+		h, ok := t.owner[k]
+		if ok && h.member == m.ID {
+			continue
+		}
+		t.owner[k] = holding{m.ID, i}
+		if ok || len(last.Before) > 0 {
+			last.Moved++
 		}
 	}
 	for k, h := range t.owner {
@@ -336,38 +328,33 @@ func (t *Group) own(m *Member, i int) {
 			delete(t.owner, k)
 		}
 	}
-	if n := len(t.Steps); n > 0 && t.Steps[n-1].ServerSide {
-		t.Steps[n-1].Assigned = max(t.Steps[n-1].Assigned, len(t.owner))
-	}
+	last.Assigned = max(last.Assigned, len(t.owner))
 }
 
-// converge notes when every live member has reached the newest epoch.
-func (t *Group) converge(r *inspect.Record) {
-	if len(t.Steps) == 0 || t.pend.open() {
-		return
-	}
-	s := t.Steps[len(t.Steps)-1]
-	if !s.ServerSide || s.Deleted || !s.Converged.IsZero() || len(s.Replaced) > 0 {
-		return
+// converge notes when every member has reached the newest epoch. A static member that
+// is away has until its session ends to come back: nobody waits for it.
+func (t *Group) converge(id string, at time.Time, last *Member) []Change {
+	s := t.converging
+	if s == nil || t.pend.open() {
+		return nil
 	}
 	for _, m := range t.Members {
-		if m.Epoch < t.gen || m.State != inspect.MemberStable {
-			return
+		if m.StaticLeft.IsZero() && (m.Epoch < t.gen || m.State != inspect.MemberStable) {
+			return nil
 		}
 	}
-	s.Converged = r.Time.Time
-	if m := t.Members[r.Member]; m != nil {
-		s.ConvergedLast = m.Name()
-	}
+	return t.converged(id, at, last)
 }
 
-// finishConvergence: a group without members has nothing to converge.
-func (t *Group) finishConvergence() {
-	for _, s := range t.Steps {
-		if s.ServerSide && s.Empty && s.Converged.IsZero() {
-			s.Converged = s.At
-		}
+// converged ends the convergence under way.
+func (t *Group) converged(id string, at time.Time, last *Member) []Change {
+	s := t.converging
+	t.converging = nil
+	s.Converged = at
+	if last != nil {
+		s.ConvergedLast = last.Name()
 	}
+	return []Change{{Kind: Converged, ID: id, At: at, Step: s, Who: last, Before: t.Members, After: t.Members}}
 }
 
 // regexRecord takes type 16: what a pattern matches.
@@ -384,6 +371,7 @@ func (t *Group) regexRecord(i int, r *inspect.Record) {
 	}
 	p := t.note(i, r)
 	p.topics = "pattern " + r.Regex + " " + changed(old, topics)
+	p.patterns = append(p.patterns, Pattern{r.Regex, old, topics})
 }
 
 // topicsRecord takes type 4, which brokers up to 4.0 write.
@@ -419,4 +407,26 @@ func changed(old, now []string) string {
 		}
 	}
 	return strings.Join(parts, ", ")
+}
+
+// expand turns the partitions of an assignment by topic id, or the tasks of a
+// subtopology, into topic partitions.
+func (t *Group) expand(in []inspect.TopicIDPartitions) []TopicPartition {
+	var out []TopicPartition
+	for _, a := range in {
+		topics := t.tasks[a.TopicID]
+		if topics == nil {
+			name := a.TopicID
+			if n, ok := t.names[a.TopicID]; ok {
+				name = n
+			}
+			topics = []string{name}
+		}
+		for _, topic := range topics {
+			for _, p := range a.Partitions {
+				out = append(out, TopicPartition{topic, p})
+			}
+		}
+	}
+	return out
 }

@@ -32,6 +32,7 @@ type Member struct {
 	Session, Rebalance *inspect.Millis // its timeouts; nil unknown
 	Topics             []string        // subscription, sorted; nil unknown
 	TopicRegex         string          // KIP-848: subscription by pattern
+	Assignor           string          // KIP-848: the server-side assignor that it asks for; "" none
 	Client             inspect.ClientGuess
 	ServerSide         bool             // heartbeats under KIP-848, KIP-932 or KIP-1071
 	Since              time.Time        // record that first named it; zero where it was there before
@@ -45,7 +46,6 @@ type Member struct {
 	StaticLeft    time.Time // of the record with epoch -2; zero none
 	StaticLeftPos int       // its position
 
-	target   []TopicPartition
 	unread   bool // it was there, or may have been, before the first record that names it
 	doubtful bool // unread, and what would tell whether that record is its join is compacted away
 }
@@ -58,7 +58,33 @@ func (m *Member) Instance() string { return text(m.InstanceID) }
 
 // Name names the member for people: its instance id, else its client id, else its
 // member id.
-func (m *Member) Name() string { return cmp.Or(m.Instance(), m.ClientID, m.ID) }
+func (m *Member) Name() string { return inspect.MemberName(m.ClientID, m.ID, m.InstanceID) }
+
+// Label names the member where others have the same client id, on the same host or
+// elsewhere: by instance id, client id, client id and host, or with the end of its
+// member id as well.
+func (m *Member) Label(sameClient, sameHost bool) string {
+	switch {
+	case m.Static() || m.ClientID == "":
+		return m.Name()
+	case sameHost:
+		return m.ClientID + "@" + m.Host + "/" + m.ID[max(0, len(m.ID)-4):]
+	case sameClient:
+		return m.ClientID + "@" + m.Host
+	}
+	return m.ClientID
+}
+
+// Label is the shortest name that tells a member from the others.
+func Label(m *Member, among map[string]*Member) string {
+	sameClient, sameHost := false, false
+	for _, o := range among {
+		if o.ID != m.ID && o.ClientID == m.ClientID && !o.Static() {
+			sameClient, sameHost = true, sameHost || o.Host == m.Host
+		}
+	}
+	return m.Label(sameClient, sameHost)
+}
 
 // SameClient reports whether two members can be the same consumer, restarted: the
 // same instance id, or the same client id on the same host. A client id that is

@@ -7,10 +7,11 @@ import (
 )
 
 // Step is one rebalance, or one change of a static member's process without one, as
-// it was read. Positions are indices among the group's records in order. Whoever
-// reads a Step must not change it.
+// it was read. Positions count the records of the group from 0. A Step may grow until
+// the next begins: by the second half of a cooperative rebalance, by partitions that
+// change hands and by its convergence. Whoever reads it must not change it.
 type Step struct {
-	ID    string    // partition and offset of its record, "24:1228", or that of its poll
+	ID    string    // of its first record, "24:1228", or of its poll
 	Pos   int       // position of its last record
 	First int       // position of its first record: more than one where a cooperative rebalance has two halves
 	At    time.Time // of its first record
@@ -18,7 +19,7 @@ type Step struct {
 	// StateTime is the end of the join phase, of a classic group; zero unknown.
 	StateTime time.Time
 	Polled    bool      // seen by polls alone
-	LastRest  time.Time // of a polled one: the last poll before it
+	LastRest  time.Time // of a polled one: the last poll before it; zero none
 
 	Generation         int32 // classic generation or group epoch, after it
 	PreviousGeneration *int32
@@ -65,12 +66,68 @@ type Departure struct {
 	Pos    int                    // first record without it
 	Held   map[TopicPartition]int // its partitions, with the position since which it held them
 	Swap   *Member                // another process of the same client that came in the same record; nil none
+	// Between bounds when it went, by what the records or polls that show it leave
+	// possible; the first is zero where nothing was read before.
+	Between [2]time.Time
 }
 
 // Replacement is a static member whose place another process took.
 type Replacement struct {
 	Old, New *Member
 	Held     map[TopicPartition]int
+}
+
+// Kind says what a Change is.
+type Kind int
+
+// The kinds.
+const (
+	// Rebalanced: a rebalance, which Step is.
+	Rebalanced Kind = iota
+	// Continued: the second half of a cooperative rebalance, which Step began with.
+	Continued
+	// Swapped: static members were replaced without a rebalance; Step has them.
+	Swapped
+	// Deleted: the group is; Step says so. An upgrade begins with the same record.
+	Deleted
+	// Created: the first JoinGroup made the group; nobody is in it.
+	Created
+	// Away: a static member, Who, said that it goes for a while.
+	Away
+	// Converged: every member has reached the epoch of Step; Who did last.
+	Converged
+	// Edited: members, their settings or what a pattern matches changed without a
+	// rebalance; there is no Step.
+	Edited
+)
+
+// Change is what one record or poll changed in a group.
+type Change struct {
+	Kind Kind
+	ID   string    // of the record or poll that shows it
+	At   time.Time // its time
+	Step *Step
+	Who  *Member
+	// Instead is an earlier Step that turned out to be a part of this one: the record
+	// that deletes a group also begins its upgrade.
+	Instead *Step
+
+	Joined   []*Member    // of Edited
+	Left     []*Departure // of Edited
+	Edits    []Edit
+	Patterns []Pattern
+	Before   map[string]*Member // by member id, of what has Edits
+	After    map[string]*Member
+}
+
+// Edit is a member that stayed and is not what it was: its timeouts, subscription or
+// assignor.
+type Edit struct{ Old, New *Member }
+
+// Pattern is a subscribed pattern that matches other topics than before.
+type Pattern struct {
+	Regex    string
+	From, To []string
 }
 
 // fewParts is how many partitions of a survivor are looked at for its pace.

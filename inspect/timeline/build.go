@@ -113,7 +113,7 @@ func BuildGroup(in Input, opts Options) inspect.Timeline {
 
 // track is the working state of one group.
 type track struct {
-	*membership.Group
+	*membership.History
 	in      Input
 	commits map[membership.TopicPartition][]commit
 	end     time.Time
@@ -180,8 +180,9 @@ type replacement struct {
 }
 
 func newTrack(in Input, opts Options) *track {
-	g := membership.Read(membership.Input{Records: in.Records, Observations: in.Observations, Snapshot: in.Snapshot, Logs: in.Logs, Family: opts.Family})
-	t := &track{Group: g, in: in, commits: map[membership.TopicPartition][]commit{}, end: in.End.Time, leaves: map[string][]time.Time{}}
+	g := membership.Read(membership.Input{Records: in.Records, Observations: in.Observations, Snapshot: in.Snapshot,
+		Options: membership.Options{Family: opts.Family, Logs: in.Logs}})
+	t := &track{History: g, in: in, commits: map[membership.TopicPartition][]commit{}, end: in.End.Time, leaves: map[string][]time.Time{}}
 	if g.Until.After(t.end) {
 		t.end = g.Until
 	}

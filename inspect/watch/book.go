@@ -13,8 +13,6 @@ const (
 	// thinEvery is how many commits of a group may pile up before they are thinned to
 	// what verdicts need.
 	thinEvery = 20_000
-	// maxObservations bounds the runs of polls that are kept of one group.
-	maxObservations = 10_000
 	// unknownAfter is how long after a rebalance the honest answer is given that what
 	// was seen does not tell its cause.
 	unknownAfter = 15 * time.Second
@@ -35,18 +33,17 @@ var lookAgain = []time.Duration{5 * time.Second, unknownAfter, 45 * time.Second}
 // book is all that a watch has seen of one group: what a verdict rests on, and what a
 // case file keeps.
 type book struct {
-	id           string
-	snapshot     *inspect.Group
-	asked        time.Time // when one was asked for that came later than the watch
-	records      []inspect.Record
-	commits      int // since they were last thinned
-	observations []inspect.Observation
-	dirty        time.Time   // since when a verdict is due; zero none
-	again        []time.Time // when verdicts are due whatever happens, oldest first
-	notBefore    time.Time
-	told         map[string]verdict // by record of the rebalance
-	past         map[string]bool    // rebalances that were over when the watch began
-	risks        *risks
+	id        string
+	snapshot  *inspect.Group
+	asked     time.Time // when one was asked for that came later than the watch
+	records   []inspect.Record
+	commits   int         // since they were last thinned
+	dirty     time.Time   // since when a verdict is due; zero none
+	again     []time.Time // when verdicts are due whatever happens, oldest first
+	notBefore time.Time
+	told      map[string]verdict // by record of the rebalance
+	past      map[string]bool    // rebalances that were over when the watch began
+	risks     *risks
 }
 
 // verdict is what was told of a rebalance.
@@ -93,46 +90,9 @@ func (b *book) prefix(records []inspect.Record) {
 	b.thin()
 }
 
-// observe keeps a poll, as a run with those before it that saw the same.
-func (b *book) observe(o inspect.Observation) {
-	if n := len(b.observations); n > 0 && sameObservation(&b.observations[n-1], &o) {
-		b.observations[n-1].To = o.To
-		return
-	}
-	b.observations = append(b.observations, o)
-	if len(b.observations) > maxObservations {
-		b.observations = slices.Clone(b.observations[maxObservations/10:])
-	}
-}
-
-// sameObservation reports whether two polls saw the same.
-func sameObservation(a, b *inspect.Observation) bool {
-	if a.State != b.State || a.Error != b.Error || a.Coordinator != b.Coordinator || !sameInt(a.Epoch, b.Epoch) ||
-		!sameInt(a.GenerationBound, b.GenerationBound) || len(a.Members) != len(b.Members) {
-		return false
-	}
-	for i := range a.Members {
-		x, y := &a.Members[i], &b.Members[i]
-		if x.MemberID != y.MemberID || x.Host != y.Host || !sameInt(x.Epoch, y.Epoch) ||
-			!slices.EqualFunc(x.Assignment, y.Assignment, func(p, q inspect.TopicPartitions) bool {
-				return p.Topic == q.Topic && slices.Equal(p.Partitions, q.Partitions)
-			}) {
-			return false
-		}
-	}
-	return true
-}
-
-func sameInt(a, b *int32) bool {
-	if a == nil || b == nil {
-		return a == b
-	}
-	return *a == *b
-}
-
 // timeline rebuilds the group's rebalances from the book.
 func (w *Watcher) timeline(b *book, end time.Time) inspect.Timeline {
-	in := timeline.Input{Group: b.id, Observations: b.observations, Snapshot: b.snapshot, Logs: w.logs, End: inspect.At(end)}
+	in := timeline.Input{Group: b.id, Observations: w.differ.group(b.id).polls, Snapshot: b.snapshot, Logs: w.logs, End: inspect.At(end)}
 	for _, e := range w.said {
 		if e.Group == "" || e.Group == b.id {
 			in.Events = append(in.Events, e)
@@ -215,7 +175,7 @@ func (w *Watcher) causeEvent(b *book, r *inspect.Rebalance, incident int) Event 
 		if d.Cause != r.Cause {
 			continue
 		}
-		e.Member = firstOf(d.ClientID, d.MemberID)
+		e.Member = inspect.MemberName(d.ClientID, d.MemberID, d.InstanceID)
 		e.Limit = d.Rebalance
 		if r.Cause != inspect.PollIntervalExceeded {
 			e.Limit = d.Session
@@ -224,14 +184,6 @@ func (w *Watcher) causeEvent(b *book, r *inspect.Rebalance, incident int) Event 
 	}
 	e.Stall = r.Stall
 	return e
-}
-
-// firstOf is the first that is not empty.
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // Case is all that the watch has kept, for a case file. Call it when Run has ended.
@@ -259,7 +211,7 @@ func (w *Watcher) Case() *inspect.Case {
 			c.Groups = append(c.Groups, *b.snapshot)
 		}
 		c.Records = append(c.Records, b.records...)
-		c.Observations = append(c.Observations, b.observations...)
+		c.Observations = append(c.Observations, w.differ.group(id).polls...)
 	}
 	sort.SliceStable(c.Records, func(i, j int) bool {
 		a, b := &c.Records[i], &c.Records[j]

@@ -1,20 +1,21 @@
 package watch
 
 import (
+	"maps"
 	"slices"
-	"sort"
 	"strconv"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/membership"
 )
 
 const (
 	// returnWithin is how long after its departure a member of the same client id
 	// and host counts as coming back.
 	returnWithin = time.Hour
-	// settleOpen is how long changes of KIP-848 members wait for the epoch that they
-	// belong to: a static member that is replaced brings none.
+	// settleOpen is how long changes of KIP-848 members wait by kgdiag's clock for the
+	// epoch that they belong to: a static member that is replaced brings none.
 	settleOpen = time.Second
 )
 
@@ -25,8 +26,10 @@ type Options struct {
 	Log bool
 }
 
-// Differ turns records and observations into events. It is pure: the clock is the
-// times of what it is given. Not safe for concurrent use.
+// Differ turns records and observations into events. What they say of the membership
+// is read by inspect/membership; the Differ knows what is worth telling, which story
+// it belongs to, and what polls saw meanwhile. It is pure: the clock is the times of
+// what it is given. Not safe for concurrent use.
 type Differ struct {
 	opts      Options
 	groups    map[string]*group
@@ -41,67 +44,44 @@ func NewDiffer(opts Options) *Differ {
 }
 
 // Degrade drops the log: from now on polls alone make the events.
-func (d *Differ) Degrade() { d.opts.Log = false }
+func (d *Differ) Degrade() {
+	d.opts.Log = false
+	for _, g := range d.groups {
+		g.read.ByPolls = true
+	}
+}
 
 // group is what a Differ remembers of one group.
 type group struct {
 	id     string
 	exists bool
-	kind   inspect.GroupType
+	read   *membership.Group
+	polls  membership.Polls
 
-	// From records.
-	offset     int64 // of the last record that counted; -1 none
-	partition  int32
-	generation int32 // classic generation or group epoch; -1 unknown
-	members    map[string]*member
-	leader     string
-	protocol   string
-	owners     map[string]string // "topic-partition" to member id
-	// ownedBefore are the owners in the generation before the present one.
-	ownedBefore map[string]string
-	lastTime    inspect.Time // of the last record that changed the membership
-	tombstoned  bool
+	// Of records.
+	offset    int64 // of the last record that counted; -1 none
+	partition int32
+	waiting   inspect.Time // since when, by kgdiag's clock, something waits for its epoch; zero nothing does
+	deleted   bool         // the last that was read is the end of the group
 
-	// KIP-848, share and streams.
-	pend      pending
-	epochAt   inspect.Time
-	opened    bool // an epoch is under way
-	matched   map[string]string
-	incidentE int // incident of the epoch under way
-
-	// From polls.
+	// Of polls.
 	seen      *inspect.Observation // the last that was no error
 	started   inspect.Time         // start of the rebalance under way; zero none
-	before    inspect.Time         // the last poll before it
 	every     time.Duration        // interval of the polls that saw it start
-	incident  int                  // of the rebalance under way, or of the last one
 	told      map[string]bool      // member ids whose coming or going was told since the start
-	closed    inspect.Time         // when the last rebalance's end arrived
 	lost      bool
 	lostSince inspect.Time
 	gap       time.Duration // between the last two polls
 	restPolls int           // at rest since a rebalance that no record has ended
 
-	gone []goneMember // who left, newest last
-}
-
-// member is a member as the records know it.
-type member struct {
-	id, clientID, host string
-	instance           *string
-	session, rebalance *inspect.Millis
-	topics             string // as text
-	regex              string
-	assignor           string
-	family             inspect.Family
-	epoch              int32 // -1 unknown
-	state              int8
-	first              inspect.Time // first seen
+	incident int          // of the rebalance under way, or of the last one
+	closed   inspect.Time // when the last rebalance's end arrived
+	gone     []goneMember // who left, newest last
 }
 
 // goneMember is a member that left, for matching its return.
 type goneMember struct {
-	who      Who
+	m        *membership.Member
 	at       inspect.Time
 	incident int
 	back     bool
@@ -111,8 +91,8 @@ type goneMember struct {
 func (d *Differ) group(id string) *group {
 	g := d.groups[id]
 	if g == nil {
-		g = &group{id: id, offset: -1, partition: -1, generation: -1, members: map[string]*member{}, told: map[string]bool{},
-			owners: map[string]string{}, matched: map[string]string{}}
+		g = &group{id: id, offset: -1, partition: -1, read: membership.New(membership.Options{}), told: map[string]bool{}}
+		g.read.ByPolls = !d.opts.Log
 		d.groups[id] = g
 	}
 	return g
@@ -121,8 +101,8 @@ func (d *Differ) group(id string) *group {
 // longest is the longest timeout of the present members; 0 if none is known.
 func (g *group) longest() time.Duration {
 	var most time.Duration
-	for _, m := range g.members {
-		most = max(most, inspect.Or(m.session, 0), inspect.Or(m.rebalance, 0))
+	for _, m := range g.read.Members {
+		most = max(most, inspect.Or(m.Session, 0), inspect.Or(m.Rebalance, 0))
 	}
 	return most
 }
@@ -141,6 +121,12 @@ func (d *Differ) take() []Event {
 	return out
 }
 
+// stamp numbers an event that did not come from a record or a poll.
+func (d *Differ) stamp(e Event) []Event {
+	d.emit(e)
+	return d.take()
+}
+
 // newIncident numbers a story.
 func (d *Differ) newIncident() int {
 	d.incidents++
@@ -151,164 +137,98 @@ func (d *Differ) newIncident() int {
 // snapshot. Records at or below the snapshot's generation tell nothing new.
 func (d *Differ) Seed(s *inspect.Group) {
 	g := d.group(s.ID)
-	g.exists, g.kind = true, s.Type
-	g.protocol, g.leader, g.lastTime = s.Assignor, s.Leader, s.StateSince
-	switch {
-	case s.Type == inspect.Classic || s.Type == inspect.UnknownType:
-		if s.Generation != nil {
-			g.generation = *s.Generation
-			if s.GenerationBasis != "record" && d.opts.Log {
-				g.generation = -1 // a bound would hide records
-			}
-		}
-	case s.Epoch != nil:
-		g.generation = *s.Epoch
-	}
-	for i := range s.Members {
-		m := &s.Members[i]
-		g.members[m.MemberID] = &member{id: m.MemberID, clientID: m.ClientID, host: m.Host, instance: m.InstanceID,
-			session: m.Session, rebalance: m.Rebalance, topics: topicsText(m.Topics), regex: m.TopicRegex, epoch: -1, first: s.At, family: m.Client.Family}
-		if m.Epoch != nil {
-			g.members[m.MemberID].epoch = *m.Epoch
-		}
-		for _, t := range m.Assignment {
-			for _, p := range t.Partitions {
-				g.owners[tpKey(t.Topic, p)] = m.MemberID
-			}
-		}
-	}
+	g.exists = true
+	g.read.Start(s)
 }
 
 // Tick tells the Differ that the time has come to now without news, so that what
 // waited for a companion is told.
 func (d *Differ) Tick(now inspect.Time) []Event {
-	ids := make([]string, 0, len(d.groups))
-	for id := range d.groups {
-		ids = append(ids, id)
-	}
-	sort.Strings(ids)
-	for _, id := range ids {
+	for _, id := range slices.Sorted(maps.Keys(d.groups)) {
 		g := d.groups[id]
-		if g.pend.open() && now.Sub(g.pend.since.Time) > settleOpen {
-			d.flush(g)
+		if g.waiting.IsZero() || now.Sub(g.waiting.Time) <= settleOpen {
+			continue
 		}
+		for _, c := range g.read.Flush() {
+			d.tell(g, &c, sight{source: FromLog, arrived: now})
+		}
+		g.waiting = inspect.Time{}
 	}
 	return d.take()
 }
 
+// Truncated tells the Differ that the log of a partition ends at an offset that had
+// been read before: an unclean election took records back. What comes next counts.
+func (d *Differ) Truncated(partition int32, end int64) {
+	for _, g := range d.groups {
+		if g.partition == partition && g.offset >= end {
+			g.offset = end - 1
+		}
+	}
+}
+
 // tpKey names a partition.
-func tpKey(topic string, p int32) string { return topic + "-" + strconv.Itoa(int(p)) }
-
-// topicsText is a subscription as text; "" unknown.
-func topicsText(topics []string) string {
-	s := slices.Clone(topics)
-	slices.Sort(s)
-	out := ""
-	for i, t := range s {
-		if i > 0 {
-			out += ","
-		}
-		out += t
-	}
-	return out
+func tpKey(topic string, p int32) string {
+	return membership.TopicPartition{Topic: topic, Partition: p}.String()
 }
 
-// who is a member for an event.
-func (g *group) who(m *member) Who {
-	return Who{Label: g.label(m), ClientID: m.clientID, Host: m.host, MemberID: m.id, InstanceID: m.instance}
-}
-
-// label is the shortest name that tells the member from the others: client id,
-// instance id, client id and host, or the end of the member id.
-func (g *group) label(m *member) string {
-	sameID, sameHost := 0, 0
-	for _, o := range g.members {
-		if o.id == m.id || o.clientID != m.clientID {
-			continue
-		}
-		sameID++
-		if o.host == m.host {
-			sameHost++
-		}
-	}
-	switch {
-	case m.clientID == "" && m.instance == nil:
-		return m.id
-	case sameID == 0 && m.clientID != "":
-		return m.clientID
-	case m.instance != nil:
-		return *m.instance
-	case sameHost == 0:
-		return m.clientID + "@" + m.host
-	}
-	id := m.id
-	if len(id) > 8 {
-		id = "…" + id[len(id)-8:]
-	}
-	return m.clientID + "@" + m.host + " " + id
-}
-
-// sameClient reports whether two members can be the same consumer, restarted.
-func sameClient(a, b *member) bool {
-	if a.instance != nil || b.instance != nil {
-		return a.instance != nil && b.instance != nil && *a.instance == *b.instance
-	}
-	return a.clientID == b.clientID && a.host == b.host
+// who is a member for an event, told from the others among all.
+func who(m *membership.Member, among map[string]*membership.Member) Who {
+	return Who{Label: membership.Label(m, among), ClientID: m.ClientID, Host: m.Host, MemberID: m.ID, InstanceID: m.InstanceID}
 }
 
 // leave remembers who went.
-func (g *group) leave(w Who, at inspect.Time, incident int) {
+func (g *group) leave(m *membership.Member, at inspect.Time, incident int) {
 	for _, o := range g.gone {
-		if o.who.MemberID == w.MemberID && !o.back {
+		if o.m.ID == m.ID && !o.back {
 			return
 		}
 	}
-	g.gone = append(g.gone, goneMember{who: w, at: at, incident: incident})
+	g.gone = append(g.gone, goneMember{m: m, at: at, incident: incident})
 	if len(g.gone) > 1000 {
-		g.gone = g.gone[500:]
+		g.gone = slices.Clone(g.gone[500:])
 	}
 }
 
-// comeBack finds the departure that a join may end, and marks it. Where several
-// would do, the join is ambiguous and none is marked.
-func (g *group) comeBack(w *Who, at inspect.Time) (incident int) {
-	found := -1
+// comeBack finds the departure that a join may end. Where several would do the join is
+// ambiguous, and the departure is only one of them.
+func (g *group) comeBack(m *membership.Member, at inspect.Time) (found *goneMember, ambiguous bool) {
 	for i := range g.gone {
 		o := &g.gone[i]
-		same := o.who.MemberID == w.MemberID ||
-			sameClient(&member{clientID: o.who.ClientID, host: o.who.Host, instance: o.who.InstanceID},
-				&member{clientID: w.ClientID, host: w.Host, instance: w.InstanceID})
-		if o.back || !same || at.Sub(o.at.Time) > returnWithin {
+		if o.back || o.m.ID != m.ID && !membership.SameClient(o.m, m) || at.Sub(o.at.Time) > returnWithin {
 			continue
 		}
-		if found >= 0 {
-			w.Ambiguous = true
-			return g.gone[found].incident
+		if found != nil {
+			return found, true
 		}
-		found = i
+		found = o
 	}
-	if found < 0 {
+	return found, false
+}
+
+// welcome marks the departure that a join ends, and says in the event for how long the
+// member was away; incident is that of the departure, 0 if there is none.
+func (g *group) welcome(w *Who, m *membership.Member, at inspect.Time) (incident int) {
+	o, ambiguous := g.comeBack(m, at)
+	if o == nil {
 		return 0
 	}
-	g.gone[found].back = true
-	w.BackAfter = ms(max(0, at.Sub(g.gone[found].at.Time)))
-	return g.gone[found].incident
+	w.Ambiguous = ambiguous
+	if !ambiguous {
+		o.back = true
+		w.BackAfter = ms(max(0, at.Sub(o.at.Time)))
+	}
+	return o.incident
 }
 
 // wentAs is the incident of a departure that was told of and not yet ended; back ends
 // it. 0 if there is none.
 func (g *group) wentAs(memberID string, back bool) (incident int) {
 	for i := range g.gone {
-		if o := &g.gone[i]; o.who.MemberID == memberID && !o.back {
+		if o := &g.gone[i]; o.m.ID == memberID && !o.back {
 			o.back = back
 			return o.incident
 		}
 	}
 	return 0
-}
-
-// stamp numbers an event that did not come from a record or a poll.
-func (d *Differ) stamp(e Event) []Event {
-	d.emit(e)
-	return d.take()
 }

@@ -18,14 +18,15 @@ func at(seconds float64) inspect.Time {
 
 // story writes records and polls of one group.
 type story struct {
-	d      *Differ
-	offset int64
-	every  time.Duration
-	events []Event
+	d        *Differ
+	assignor string
+	offset   int64
+	every    time.Duration
+	events   []Event
 }
 
 func newStory(log bool) *story {
-	return &story{d: NewDiffer(Options{Log: log}), every: 250 * time.Millisecond}
+	return &story{d: NewDiffer(Options{Log: log}), assignor: "range", every: 250 * time.Millisecond}
 }
 
 // consumer is "client" or "client=instance" or "client#process": the member id is
@@ -41,7 +42,11 @@ func consumer(name string) (id, client string, instance *string) {
 
 // gen writes a GroupMetadata record: members as "a:0,1", whose partitions are of topic t.
 func (s *story) gen(sec float64, generation int32, members ...string) []Event {
-	return s.record(sec, inspect.Record{Type: inspect.RecGroupMetadata, Metadata: metadata(sec, generation, members...)})
+	m := metadata(sec, generation, members...)
+	if m.Protocol != nil {
+		m.Protocol = &s.assignor
+	}
+	return s.record(sec, inspect.Record{Type: inspect.RecGroupMetadata, Metadata: m})
 }
 
 func metadata(sec float64, generation int32, members ...string) *inspect.GroupMetadata {
@@ -229,7 +234,7 @@ func TestCoordinatorDies(t *testing.T) {
 func TestStaticMemberReplaced(t *testing.T) {
 	s := newStory(true)
 	seed(s, 3, "a=i1", "b=i2")
-	want(t, s.gen(10, 3, "a=i1", "b=i2#new"), "member_replaced 3 ~b #1")
+	want(t, s.gen(10, 3, "a=i1", "b=i2#new"), "member_replaced 3 ~i2 #1")
 }
 
 func TestRestartWithinSession(t *testing.T) {
@@ -248,13 +253,14 @@ func TestAmbiguousReplacement(t *testing.T) {
 	}
 	s = newStory(true)
 	seed(s, 3, "x#1", "x#2", "x#3")
-	want(t, s.gen(10, 4, "x#1"), "rebalance 4 -x@10.0.0.1 x#2 -x@10.0.0.1 x#3 #1")
-	want(t, s.gen(20, 5, "x#1", "x#9"), "rebalance 5 +x@10.0.0.1 x#9? #1")
+	want(t, s.gen(10, 4, "x#1"), "rebalance 4 -x@10.0.0.1/x#2 -x@10.0.0.1/x#3 #1")
+	want(t, s.gen(20, 5, "x#1", "x#9"), "rebalance 5 +x@10.0.0.1/x#9? #1")
 }
 
 // A cooperative join takes two generations; it is one rebalance.
 func TestCooperativeSecondStep(t *testing.T) {
 	s := newStory(true)
+	s.assignor = "cooperative-sticky"
 	s.gen(0, 1, "a:0,1")
 	s.gen(10, 2, "a:0", "b")
 	got := s.gen(12, 3, "a:0", "b:1")
@@ -268,7 +274,7 @@ func TestCooperativeSecondStep(t *testing.T) {
 	if n != 2 {
 		t.Errorf("%d rebalances, want 2", n)
 	}
-	want(t, s.gen(20, 4, "a:0", "b:1,2"), "rebalance 4 #3") // a new partition is no second step
+	want(t, s.gen(20, 4, "a:0", "b:1,2"), "rebalance 4 estimated 0s #3") // a new partition is no second step
 }
 
 func TestSettingsChange(t *testing.T) {
@@ -300,7 +306,7 @@ func TestGroupComesAndGoes(t *testing.T) {
 	want(t, s.record(1, inspect.Record{Type: inspect.RecGroupMetadata, Metadata: &inspect.GroupMetadata{}}), "appeared")
 	want(t, s.gen(2, 1, "a"), "rebalance 1 +a #1")
 	want(t, s.poll(2.25, "Stable", "a"))
-	want(t, s.gen(9, 2), "rebalance 2 -a at_most 6.75s #2")
+	want(t, s.gen(9, 2), "rebalance 2 -a #2") // nobody is left to stand still
 	want(t, s.record(10, inspect.Record{Type: inspect.RecGroupMetadata, Tombstone: true}))
 	want(t, s.poll(10.25, "Dead"), "deleted")
 	want(t, s.gen(20, 1, "a"), "appeared", "rebalance 1 +a(back 11s) #2")
@@ -312,6 +318,7 @@ func TestPollsAlone(t *testing.T) {
 	bound := func(o *inspect.Observation, n int32) *inspect.Observation { o.GenerationBound = &n; return o }
 	see := func(o *inspect.Observation) []Event { return s.keep(s.d.Observe(o, s.every)) }
 	want(t, see(bound(observation(0, "Stable", "a", "b"), 4)), "appeared")
+	s.d.group("g").read.Describe(&inspect.Group{Assignor: "range"})
 	want(t, see(bound(observation(0.25, "Stable", "a", "b"), 4)))
 	want(t, see(observation(0.5, "PreparingRebalance", "a")), "rebalance_started -b #1")
 	want(t, see(observation(2, "CompletingRebalance", "a")))
@@ -323,7 +330,7 @@ func TestPollsAlone(t *testing.T) {
 	// A rebalance that no poll saw running.
 	want(t, see(bound(observation(2.75, "Stable", "a", "c"), 6)), "rebalance 6 +c at_most 250ms #2")
 	want(t, see(bound(observation(3, "Stable", "a", "c"), 7)), "rebalance 7 at_most 250ms #3") // nothing but the bound moved
-	want(t, see(observation(4, "Empty")), "rebalance -a -c at_most 1s #4")
+	want(t, see(observation(4, "Empty")), "rebalance 8 -a -c #4")                              // a rebalance raises the generation
 }
 
 func member848(client string) *inspect.MemberMetadata {
@@ -374,7 +381,7 @@ func TestServerSideStaticRestart(t *testing.T) {
 	s.d.Seed(&inspect.Group{ID: "g", Type: inspect.Consumer, Epoch: &epoch,
 		Members: []inspect.Member{{MemberID: "old", ClientID: "a", Host: "10.0.0.1", InstanceID: &instance, Epoch: &epoch}}})
 	got := s.record(1, inspect.Record{Type: inspect.RecConsumerCurrentAssignment, Member: "old", Current: &inspect.CurrentAssignment{Epoch: inspect.StaticLeaveEpoch}})
-	want(t, got, "member_left -a #1")
+	want(t, got, "member_left -i1 #1")
 	// In the order in which the coordinator writes them: the story begins with the first.
 	s.record(4, inspect.Record{Type: inspect.RecConsumerCurrentAssignment, Member: "old", Tombstone: true})
 	first := s.offset
@@ -383,7 +390,7 @@ func TestServerSideStaticRestart(t *testing.T) {
 	next.InstanceID = &instance
 	s.record(4, inspect.Record{Type: inspect.RecConsumerMember, Member: "new", MemberOf: next})
 	want(t, s.d.Tick(at(4.5)))
-	want(t, s.keep(s.d.Tick(at(6))), "member_replaced ~a #1")
+	want(t, s.keep(s.d.Tick(at(6))), "member_replaced 3 ~i1 #1")
 	if got, want := s.events[len(s.events)-1].Record, "7:"+strconv.FormatInt(first, 10); got != want {
 		t.Errorf("record %s, want %s: a verdict is found by it", got, want)
 	}

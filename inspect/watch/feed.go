@@ -11,6 +11,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/collect"
+	"github.com/kgdiag/kgdiag/inspect/membership"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
 )
 
@@ -130,7 +131,7 @@ func (w *Watcher) list(ctx context.Context, in chan<- input) {
 		i := input{listed: listing.IDs(w.cfg.Selection)}
 		many = len(i.listed) > describeAtMost && w.info.Log
 		for _, id := range i.listed {
-			if rebalancing(listing.Groups[id].State) {
+			if membership.Rebalancing(listing.Groups[id].State) {
 				i.restless = append(i.restless, id)
 			}
 		}

@@ -114,7 +114,7 @@ func TestStaticSwapHasACause(t *testing.T) {
 	}
 	d.members(30, 1, "a:0,1", "b=pod#2:2,3")
 	d.until(35)
-	told := d.causes(d.incidentOf(MemberReplaced, "b"))
+	told := d.causes(d.incidentOf(MemberReplaced, "pod"))
 	if len(told) != 1 || told[0].Cause != inspect.StaticMemberRestarted {
 		t.Errorf("causes %v, want static_member_restarted once", told)
 	}

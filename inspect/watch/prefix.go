@@ -91,14 +91,14 @@ func pastEvent(id string, r *inspect.Rebalance) Event {
 		e.GenerationBasis = "epoch"
 	}
 	for _, j := range r.Members.Joined {
-		e.Joined = append(e.Joined, Who{Label: firstOf(j.ClientID, j.MemberID), ClientID: j.ClientID, Host: j.Host, MemberID: j.MemberID, InstanceID: j.InstanceID, BackAfter: j.BackAfter})
+		e.Joined = append(e.Joined, Who{Label: inspect.MemberName(j.ClientID, j.MemberID, j.InstanceID), ClientID: j.ClientID, Host: j.Host, MemberID: j.MemberID, InstanceID: j.InstanceID, BackAfter: j.BackAfter})
 	}
 	for _, d := range r.Members.Left {
 		between := d.LeftBetween
-		e.Left = append(e.Left, Who{Label: firstOf(d.ClientID, d.MemberID), ClientID: d.ClientID, Host: d.Host, MemberID: d.MemberID, InstanceID: d.InstanceID, LeftBetween: &between})
+		e.Left = append(e.Left, Who{Label: inspect.MemberName(d.ClientID, d.MemberID, d.InstanceID), ClientID: d.ClientID, Host: d.Host, MemberID: d.MemberID, InstanceID: d.InstanceID, LeftBetween: &between})
 	}
 	for _, s := range r.Members.Replaced {
-		e.Replaced = append(e.Replaced, Swap{Label: firstOf(s.ClientID, s.NewMemberID), ClientID: s.ClientID, Host: s.Host, OldMemberID: s.OldMemberID, NewMemberID: s.NewMemberID, InstanceID: s.InstanceID, NewHost: s.NewHost})
+		e.Replaced = append(e.Replaced, Swap{Label: inspect.MemberName(s.ClientID, s.NewMemberID, s.InstanceID), ClientID: s.ClientID, Host: s.Host, OldMemberID: s.OldMemberID, NewMemberID: s.NewMemberID, InstanceID: s.InstanceID, NewHost: s.NewHost})
 	}
 	return e
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
-	"github.com/kgdiag/kgdiag/inspect/family"
+	"github.com/kgdiag/kgdiag/inspect/membership"
 )
 
 const (
@@ -101,11 +101,11 @@ func (k *risks) assess(g *group, now time.Time) (events []Event, want []inspect.
 	present := map[string]bool{}
 	for i := range g.seen.Members {
 		om := &g.seen.Members[i]
-		m := g.members[om.MemberID]
+		m := g.read.Members[om.MemberID]
 		if m == nil || len(om.Assignment) == 0 {
 			continue
 		}
-		present[m.id] = true
+		present[m.ID] = true
 		e, w := k.assessMember(g, m, om.Assignment, now)
 		events, want = append(events, e...), append(want, w...)
 	}
@@ -118,7 +118,7 @@ func (k *risks) assess(g *group, now time.Time) (events []Event, want []inspect.
 }
 
 // assessMember looks at one member.
-func (k *risks) assessMember(g *group, m *member, owned []inspect.TopicPartitions, now time.Time) (events []Event, want []inspect.TopicPartitions) {
+func (k *risks) assessMember(g *group, m *membership.Member, owned []inspect.TopicPartitions, now time.Time) (events []Event, want []inspect.TopicPartitions) {
 	last, beat, known := k.lastAdvance(owned)
 	if !known {
 		return nil, nil
@@ -126,16 +126,16 @@ func (k *risks) assessMember(g *group, m *member, owned []inspect.TopicPartition
 	if last.Before(g.closed.Time) {
 		last = g.closed.Time // it has had its partitions since then
 	}
-	limit := inspect.Or(m.rebalance, 0)
+	limit := inspect.Or(m.Rebalance, 0)
 	after := max(min(leastSilence, limit/3), beatsMissed*beat, limit/silentShare)
 	if limit == 0 {
 		after = max(unknownSilence, beatsMissed*beat)
 	}
 	quiet := now.Sub(last)
-	s := k.silent[m.id]
+	s := k.silent[m.ID]
 	if quiet < after/2 { // from here on the ends of its logs are watched
 		if s != nil {
-			delete(k.silent, m.id)
+			delete(k.silent, m.ID)
 			if s.told {
 				return []Event{k.event(g, m, MemberSpoke, now, last.Sub(s.since))}, nil
 			}
@@ -144,7 +144,7 @@ func (k *risks) assessMember(g *group, m *member, owned []inspect.TopicPartition
 	}
 	if s == nil {
 		s = &silence{since: last}
-		k.silent[m.id] = s
+		k.silent[m.ID] = s
 	}
 	if !s.growing && now.Sub(s.asked) >= endsEvery {
 		s.asked = now
@@ -154,7 +154,7 @@ func (k *risks) assessMember(g *group, m *member, owned []inspect.TopicPartition
 		s.told = true
 		events = append(events, k.event(g, m, MemberSilent, now, quiet))
 	}
-	if s.told && !s.atRisk && m.family.PollInterval() && limit > 0 && quiet >= limit/riskShare {
+	if s.told && !s.atRisk && m.Client.Family.PollInterval() && limit > 0 && quiet >= limit/riskShare {
 		s.atRisk = true
 		e := k.event(g, m, MemberAtRisk, now, quiet)
 		e.OutAt = inspect.At(last.Add(limit))
@@ -218,15 +218,7 @@ func (k *risks) ends(g *group, found map[string]map[int32]int64) {
 }
 
 // event is an event about a member.
-func (k *risks) event(g *group, m *member, kind Kind, now time.Time, quiet time.Duration) Event {
-	e := Event{Type: kind, Time: inspect.At(now), Group: g.id, Source: FromLog, Member: g.label(m), Silent: ms(quiet), Limit: m.rebalance,
-		Who: &Who{Label: g.label(m), ClientID: m.clientID, Host: m.host, MemberID: m.id, InstanceID: m.instance}}
-	return e
-}
-
-// familyOf guesses the client library of a member in a record of KIP-848 groups.
-func familyOf(group string, r *inspect.Record) inspect.Family {
-	mm := r.MemberOf
-	return family.Guess(family.Evidence{Group: group, Type: kindOf(r.Type), ClientID: mm.ClientID, MemberID: r.Member,
-		InstanceID: mm.InstanceID, Session: mm.Session, Rebalance: mm.Rebalance}).Family
+func (k *risks) event(g *group, m *membership.Member, kind Kind, now time.Time, quiet time.Duration) Event {
+	w := who(m, g.read.Members)
+	return Event{Type: kind, Time: inspect.At(now), Group: g.id, Source: FromLog, Member: w.Label, Silent: ms(quiet), Limit: m.Rebalance, Who: &w}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/membership"
 )
 
 // quietMember is a group of one Java member on t-0 with max.poll.interval.ms of a
@@ -19,7 +20,7 @@ type quietMember struct {
 func newQuietMember(t *testing.T, f inspect.Family) *quietMember {
 	d := NewDiffer(Options{Log: true})
 	g := d.group("g")
-	g.members["m"] = &member{id: "m", clientID: "a", rebalance: inspect.Ms(time.Minute), family: f}
+	g.read.Members["m"] = &membership.Member{ID: "m", ClientID: "a", Rebalance: inspect.Ms(time.Minute), Client: inspect.ClientGuess{Family: f}}
 	return &quietMember{t: t, k: newRisks(), g: g, f: f}
 }
 

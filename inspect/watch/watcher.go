@@ -13,6 +13,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/collect"
+	"github.com/kgdiag/kgdiag/inspect/membership"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
 	"github.com/kgdiag/kgdiag/locate"
 )
@@ -430,6 +431,7 @@ func (w *Watcher) take(i input) []Event {
 		for k := range i.newcomer {
 			if b := w.books[i.newcomer[k].ID]; b != nil {
 				b.snapshot = &i.newcomer[k]
+				w.differ.group(b.id).read.Describe(b.snapshot)
 				b.stir(now)
 			}
 		}
@@ -471,7 +473,7 @@ func (w *Watcher) takePolls(i input, now time.Time) []Event {
 	for k := range i.polled {
 		o := &i.polled[k]
 		got := w.differ.Observe(o, i.every)
-		if o.Error == "" && rebalancing(o.State) || len(got) > 0 {
+		if o.Error == "" && membership.Rebalancing(o.State) || len(got) > 0 {
 			w.warm(o.Group, now)
 		}
 		if o.Error == "" && o.State != stateDead {
@@ -482,7 +484,6 @@ func (w *Watcher) takePolls(i input, now time.Time) []Event {
 			w.seen[o.Group] = true
 		}
 		w.gate(o)
-		w.books[o.Group].observe(*o)
 		events = append(events, got...)
 	}
 	return merge(events)

@@ -27,7 +27,7 @@ var allowed = map[string][]string{
 	"inspect/access":                {"inspect", "locate"},
 	"inspect/membership":            {"inspect", "inspect/family"},
 	"inspect/timeline":              {"inspect", "inspect/family", "inspect/membership", "internal/prose"},
-	"inspect/watch":                 {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/timeline", "inspect/family"},
+	"inspect/watch":                 {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/membership", "inspect/timeline"},
 	"inspect/clientconf":            {"inspect", "inspect/settings", "inspect/clientconf/properties", "internal/prose"},
 	"inspect/past":                  {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/timeline", "inspect/clientlog"},
 	"inspect/clientconf/properties": {},

@@ -1,0 +1,224 @@
+package membership
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// Input is what the history of one group's membership is read from.
+type Input struct {
+	Options
+	Records      []*inspect.Record // in any order; a record that was read twice counts once
+	Observations []inspect.Observation
+	Snapshot     *inspect.Group // nil where the group was not described
+}
+
+// History is a Group of which all was read.
+type History struct {
+	*Group
+	Records []*inspect.Record  // in order; positions count these
+	Steps   []*Step            // oldest first
+	Seen    map[string]*Member // all members there ever were, as they were last seen
+	Until   time.Time          // of the newest record or poll
+}
+
+// Read reads the membership of a group out of its records or, where nothing was read
+// of the offsets topic, out of the polls: on a cluster that hides it, what a watch
+// kept is all the history there is.
+func Read(in Input) *History {
+	t := New(in.Options)
+	t.seen, t.snapshot = map[string]*Member{}, in.Snapshot
+	h := &History{Group: t, Records: ordered(in.Records), Seen: t.seen}
+	t.nameTopics(h.Records)
+	t.recall(h.Records)
+	for _, r := range h.Records {
+		h.keep(t.Record(r), r.Time.Time)
+	}
+	h.keep(t.Flush(), time.Time{})
+	if len(h.Records) > 0 || len(in.Logs) > 0 {
+		return h
+	}
+	t.ByPolls = true
+	if s := in.Snapshot; s != nil && len(in.Observations) > 0 && !s.At.IsZero() && !s.At.After(in.Observations[0].From.Time) && atRest(s.State) {
+		t.Start(s) // a rebalance that the first poll saw under way began after it
+	}
+	for i := range in.Observations {
+		h.keep(t.Poll(&in.Observations[i]), in.Observations[i].To.Time)
+	}
+	return h
+}
+
+// keep appends the steps of changes that were read at a time.
+func (h *History) keep(changes []Change, at time.Time) {
+	if at.After(h.Until) {
+		h.Until = at
+	}
+	for _, c := range changes {
+		if c.Instead != nil {
+			h.Steps = slices.DeleteFunc(h.Steps, func(s *Step) bool { return s == c.Instead })
+		}
+		switch c.Kind {
+		case Rebalanced, Swapped, Deleted:
+			h.Steps = append(h.Steps, c.Step)
+		}
+	}
+}
+
+// ordered sorts records by partition and offset and drops those read twice. A
+// group lives on one offsets partition; where it has records on two, because
+// partitions were added to the topic, the older partition's come first.
+func ordered(in []*inspect.Record) []*inspect.Record {
+	recs := slices.Clone(in)
+	slices.SortStableFunc(recs, func(a, b *inspect.Record) int {
+		return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Offset, b.Offset))
+	})
+	recs = slices.CompactFunc(recs, func(a, b *inspect.Record) bool {
+		return a.Partition == b.Partition && a.Offset == b.Offset
+	})
+	if len(recs) > 0 && recs[0].Partition != recs[len(recs)-1].Partition {
+		slices.SortStableFunc(recs, func(a, b *inspect.Record) int { return a.Time.Compare(b.Time.Time) })
+	}
+	return recs
+}
+
+// Complete reports whether nothing of a group can have been compacted away after the
+// record.
+func Complete(logs []inspect.PartitionLog, r *inspect.Record) bool {
+	for _, l := range logs {
+		if l.Partition == r.Partition {
+			return r.Offset >= l.CompleteFrom
+		}
+	}
+	return true
+}
+
+// learn notes the names of topic ids and the source topics of subtopologies, which
+// assignments hold instead of names.
+func (t *Group) learn(r *inspect.Record) {
+	switch {
+	case r.Commit != nil && r.Commit.TopicID != "":
+		t.names[r.Commit.TopicID] = r.Topic
+	case r.Topics != nil:
+		for _, topic := range r.Topics {
+			t.names[topic.TopicID] = topic.Topic
+		}
+	case r.Topology != nil:
+		for _, s := range r.Topology.Subtopologies {
+			t.tasks[s.ID] = slices.Concat(s.SourceTopics, s.Repartition)
+		}
+	}
+}
+
+// nameTopics learns from all records. One topic id without a name and one topic
+// without an id belong together.
+func (t *Group) nameTopics(records []*inspect.Record) {
+	ids, topics := map[string]bool{}, map[string]bool{}
+	for _, r := range records {
+		t.learn(r)
+		switch {
+		case r.Current != nil && r.Type == inspect.RecConsumerCurrentAssignment:
+			for _, a := range r.Current.Assigned.Active {
+				ids[a.TopicID] = true
+			}
+		case r.MemberOf != nil:
+			for _, s := range r.MemberOf.Topics {
+				topics[s] = true
+			}
+		}
+	}
+	var unnamed []string
+	for id := range ids {
+		if name, ok := t.names[id]; ok {
+			delete(topics, name)
+		} else {
+			unnamed = append(unnamed, id)
+		}
+	}
+	if len(unnamed) == 1 && len(topics) == 1 {
+		for name := range topics {
+			t.names[unnamed[0]] = name
+		}
+	}
+}
+
+// recall finds the members of a KIP-848, share or streams group that were there
+// before the first record that was read: their first record is no join.
+func (t *Group) recall(records []*inspect.Record) {
+	first, named := map[string]bool{}, map[string]*inspect.Record{}
+	var old []string
+	epochs := false
+	for _, r := range records {
+		if r.Type == inspect.RecConsumerGroupMetadata || r.Type == inspect.RecShareGroupMetadata || r.Type == inspect.RecStreamsGroupMetadata {
+			epochs = true
+		}
+		if r.MemberOf != nil && named[r.Member] == nil {
+			named[r.Member] = r
+		}
+		if r.Member == "" || first[r.Member] {
+			continue
+		}
+		first[r.Member] = true
+		if r.MemberOf == nil {
+			old = append(old, r.Member)
+		}
+	}
+	unread := unreadMembers(records)
+	for id := range unread {
+		old = append(old, id)
+	}
+	described := map[string]*Member{}
+	if s := t.snapshot; s != nil {
+		for i := range s.Members {
+			m := fromSnapshot(&s.Members[i], s.Limits)
+			described[m.ID] = m
+			if !first[m.ID] && m.ID != "" && epochs && s.Type != inspect.Classic {
+				old = append(old, m.ID)
+			}
+		}
+	}
+	for _, id := range old {
+		m := &Member{ID: id, ServerSide: true, Session: t.limits().Session}
+		if r, d := named[id], described[id]; r != nil {
+			m.ClientID, m.Host, m.InstanceID, m.Rebalance = r.MemberOf.ClientID, r.MemberOf.Host, r.MemberOf.InstanceID, r.MemberOf.Rebalance
+			m.Topics, m.TopicRegex = slices.Sorted(slices.Values(r.MemberOf.Topics)), r.MemberOf.Regex
+		} else if d != nil {
+			m.ClientID, m.Host, m.InstanceID, m.Rebalance, m.Topics, m.TopicRegex, m.Client = d.ClientID, d.Host, d.InstanceID, d.Rebalance, d.Topics, d.TopicRegex, d.Client
+		}
+		_, m.unread = unread[id]
+		m.doubtful = unread[id]
+		t.setMember(m)
+	}
+}
+
+// unreadMembers are those whose first record names them as a join does, and is none:
+// a changed subscription is written alike. The first current assignment tells, whose
+// previous epoch is 0 for a new member alone. Where it was not written with the
+// record, an earlier one may be compacted away: then the member is doubtful (true).
+func unreadMembers(records []*inspect.Record) map[string]bool {
+	out := map[string]bool{}
+	named, held := map[string]*inspect.Record{}, map[string]bool{}
+	var gone []time.Time
+	for _, r := range records {
+		switch {
+		case r.Member == "":
+		case r.Tombstone:
+			gone = append(gone, r.Time.Time)
+		case r.MemberOf != nil && r.MemberOf.Session == nil && named[r.Member] == nil: // upgraded members have a session
+			named[r.Member] = r
+		case named[r.Member] == nil:
+			held[r.Member] = true // it had an assignment before
+		case r.Current != nil:
+			first := named[r.Member]
+			named[r.Member] = &inspect.Record{}
+			// A member that takes over a static place has the epochs of the one before.
+			taken := slices.ContainsFunc(gone, func(at time.Time) bool { return at.Equal(first.Time.Time) })
+			if first.MemberOf != nil && r.Current.PreviousEpoch > 0 && !taken {
+				out[r.Member] = !held[r.Member] && r.Time.Sub(first.Time.Time) > batchGap
+			}
+		}
+	}
+	return out
+}
