@@ -144,14 +144,7 @@ func scaleWork(c *inspect.Case, before *Subject, set map[string]string) {
 	scale := func(m inspect.Millis) inspect.Millis {
 		return inspect.Millis(float64(m) / float64(then) * float64(now))
 	}
-	if c.Declared.BatchTime != nil {
-		b := scale(*c.Declared.BatchTime)
-		c.Declared.BatchTime = &b
-	}
-	if b, ok := c.Declared.BatchTimes[before.Group]; ok {
-		c.Declared.BatchTimes = maps.Clone(c.Declared.BatchTimes)
-		c.Declared.BatchTimes[before.Group] = scale(b)
-	}
+	scaleDeclared(c, before.workOf(), scale)
 	scaleStalls(c, before.Group, func(string, string) bool { return true }, scale)
 }
 
@@ -255,14 +248,24 @@ func setTimeouts(set map[string]string, session, rebalance **inspect.Millis) {
 func scaleLive(c *inspect.Case, t target, clients map[string]bool, by float64) {
 	scale := func(m inspect.Millis) inspect.Millis { return inspect.Millis(float64(m) * by) }
 	scaleStalls(c, t.group, func(client, member string) bool { return clients[client] || t.clients[member] }, scale)
-	if c.Declared.BatchTime != nil {
-		b := scale(*c.Declared.BatchTime)
-		c.Declared.BatchTime = &b
+	scaleDeclared(c, t.group, scale)
+}
+
+// scaleDeclared changes the declared time of a batch for one group, or for the one
+// consumer of no known group; what was declared for all stays so for the others.
+func scaleDeclared(c *inspect.Case, group string, scale func(inspect.Millis) inspect.Millis) {
+	b, own := c.Declared.BatchTimes[group]
+	if !own && c.Declared.BatchTime == nil {
+		return
 	}
-	if b, ok := c.Declared.BatchTimes[t.group]; ok {
-		c.Declared.BatchTimes = maps.Clone(c.Declared.BatchTimes)
-		c.Declared.BatchTimes[t.group] = scale(b)
+	if !own {
+		b = *c.Declared.BatchTime
 	}
+	c.Declared.BatchTimes = maps.Clone(c.Declared.BatchTimes)
+	if c.Declared.BatchTimes == nil {
+		c.Declared.BatchTimes = map[string]inspect.Millis{}
+	}
+	c.Declared.BatchTimes[group] = scale(b)
 }
 
 // changeBrokers follows advice on broker settings, on every broker.

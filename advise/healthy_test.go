@@ -31,7 +31,6 @@ var healthy = []struct{ name, client, file, text string }{
 	{"java 4.1", "java@4.1.1", "c.properties", "group.id=g\n"},
 	{"java 4.3", "java@4.3.1", "c.properties", "group.id=g\n"},
 	{"java of unknown version", "", "c.properties", "group.id=g\n"},
-	{"an empty file", "", "c.properties", ""},
 	{"librdkafka 1.6", "librdkafka@1.6.2", "c.conf", "group.id=g\n"},
 	{"librdkafka 1.9", "librdkafka@1.9.2", "c.conf", "group.id=g\n"},
 	{"librdkafka 2.3", "librdkafka@2.3.0", "c.conf", "group.id=g\n"},

@@ -36,7 +36,7 @@ var _ = register(Rule{
 			return
 		}
 		sev := Info
-		if known && need.D > 0 && poll.D >= pollLongWarning {
+		if known && need.D > 0 && poll.D >= pollLongWarning || poll.D >= maxTimeout {
 			sev = Warning
 		}
 		f := s.Finding(sev, fmt.Sprintf("%s: a consumer that is stuck holds up every rebalance for up to %s", poll.Say(), span(poll.D)), poll)

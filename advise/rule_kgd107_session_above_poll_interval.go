@@ -27,8 +27,8 @@ var _ = register(Rule{
 			return
 		}
 		sev, what := Warning, "a slow consumer is put out before a dead one"
-		if s.Family == inspect.Librdkafka {
-			sev, what = Error, "librdkafka refuses to start"
+		if s.Family == inspect.Librdkafka && (s.Version == "" || atLeast(s.Version, "1.0")) {
+			sev, what = s.refusal(session, poll)
 		}
 		f := s.Finding(sev, fmt.Sprintf("%s is %s, above %s (%s): %s", session.Spelled, span(session.D), poll.Spelled, span(poll.D), what), session, poll)
 		f.Fix = &Fix{}

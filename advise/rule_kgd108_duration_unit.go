@@ -28,7 +28,14 @@ func unitSlip(v Value) bool {
 	if !watched || !v.Timed || v.Origin == inspect.OriginDefault {
 		return false
 	}
-	return v.D < least || v.D >= maxTimeout && v.D != maxInt
+	return v.D < least || v.D >= maxTimeout && !meantLong(v.D)
+}
+
+// meantLong reports whether a timeout of a day or more is one that somebody wrote on
+// purpose: the largest number of the setting, or whole days of a month at most. A slip of
+// the unit has the digits of a shorter time.
+func meantLong(d time.Duration) bool {
+	return d == maxInt || d == maxInt-time.Millisecond || d%maxTimeout == 0 && d <= 30*maxTimeout
 }
 
 var _ = register(Rule{

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/settings"
 )
 
 var _ = register(Rule{
@@ -15,18 +16,21 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "The client gives up on JoinGroup before the coordinator may answer.",
 		Why: "The coordinator answers JoinGroup when all members have rejoined, which may take up to the rebalance timeout. A client that stops " +
-			"waiting earlier joins again as a new member and starts the rebalance anew. Java before 2.0 and kafka-python 1.4 to 2.x " +
+			"waiting earlier joins again as a new member and starts the rebalance anew. Java before 2.0 and kafka-python 1.3.3 to 2.x " +
 			"therefore refuse a request timeout that is not above the session timeout.",
 		Fix:   "Raise the request or read timeout above the wait.",
 		Price: "a broker that does not answer is noticed later",
 		Refs:  []string{"KafkaConsumer 1.1 (constructor)", "kafka-python consumer/group.py", "sarama config.go Net.ReadTimeout", "KIP-266"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
-		switch {
-		case s.Family == inspect.Java && s.before("2.0"), s.Family == inspect.KafkaPython && s.before("3.0"):
-			requestAboveSession(s, report)
-		case s.Family == inspect.Sarama:
+		if s.Family == inspect.Sarama {
 			readAboveRebalance(s, report)
+			return
+		}
+		for _, c := range settings.Constraints(s.Family, s.Version) {
+			if c.Left == keyRequest && c.Right == keySession && s.Version != "" {
+				requestAboveSession(s, report)
+			}
 		}
 	},
 })
@@ -40,7 +44,8 @@ func requestAboveSession(s *Subject, report func(Finding)) {
 	if !ok || !okSession || request.D > session.D {
 		return
 	}
-	f := s.Finding(Error, fmt.Sprintf("%s is %s, not above %s (%s): %s refuses to start", request.Spelled, span(request.D), session.Spelled, span(session.D), s.client()), request, session)
+	sev, then := s.refusal(request, session)
+	f := s.Finding(sev, fmt.Sprintf("%s is %s, not above %s (%s): %s", request.Spelled, span(request.D), session.Spelled, span(session.D), then), request, session)
 	to := inspect.RoundUp(session.D + 10*time.Second)
 	f.Fix = &Fix{Set: map[string]string{keyRequest: ms(to)}, Notes: notesFor(keyRequest, "above the session timeout, rounded up"),
 		Price: fmt.Sprintf("a broker that does not answer is noticed after %s", span(to))}
@@ -54,7 +59,7 @@ func readAboveRebalance(s *Subject, report func(Finding)) {
 		return
 	}
 	sev := Warning
-	if read.Origin == inspect.OriginDefault || read.D >= s.DefaultOf(keySocket) && rebalance.D <= s.DefaultOf(keyRebalance) {
+	if read.D >= s.DefaultOf(keySocket) && rebalance.D <= s.DefaultOf(keyRebalance) {
 		sev = Info // sarama's own defaults are like this
 	}
 	f := s.Finding(sev, fmt.Sprintf("%s is %s, below %s (%s): a slow rebalance is given up and begun again", read.Spelled, span(read.D), rebalance.Spelled, span(rebalance.D)), read, rebalance)

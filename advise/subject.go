@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/settings"
 )
 
 // OriginLive marks a value that the group itself runs with, as the broker or the
@@ -131,11 +132,7 @@ func (s *Subject) DefaultOf(key string) time.Duration {
 	if !ok {
 		return 0
 	}
-	var n int64
-	if _, err := fmt.Sscanf(d.Value, "%d", &n); err != nil {
-		return 0
-	}
-	return time.Duration(n) * time.Millisecond
+	return s.defaultValue(key, d).D
 }
 
 // client is "java 3.7", "java 4.3 (assumed)".
@@ -284,6 +281,9 @@ func (s *Subject) PollNeed() (Need, bool) {
 // declaredNeed is the work as it was declared, with the longest back-off behind it: a
 // retry waits between two polls.
 func (s *Subject) declaredNeed() (Need, bool) {
+	if d := s.Case.Declared; s.pollsAlone() {
+		return Need{}, d.BatchTime != nil || d.RecordTime != nil || d.BackOff != nil || len(d.BatchTimes) > 0
+	}
 	need, known := s.declaredWork()
 	b := s.Case.Declared.BackOff
 	if b == nil || *b <= 0 {
@@ -303,11 +303,20 @@ func addSaturating(a, b time.Duration) time.Duration {
 	return 1<<63 - 1
 }
 
+// workOf is the name under which the work of this consumer is declared: its group, or its
+// place in a file that names none.
+func (s *Subject) workOf() string {
+	if s.Group != "" || s.Config == nil {
+		return s.Group
+	}
+	return fmt.Sprintf("\x00%s:%d %s", s.Config.Where.File, s.Config.Where.Line, s.Config.Name)
+}
+
 func (s *Subject) declaredWork() (Need, bool) {
 	d := s.Case.Declared
 	var need Need
 	known := false
-	if b, ok := d.BatchTimes[s.Group]; ok && s.Group != "" {
+	if b, ok := d.BatchTimes[s.workOf()]; ok {
 		need, known = Need{D: b.Duration(), Text: "the work between two polls takes " + span(b.Duration()) + " (declared for this group)"}, true
 	} else if d.BatchTime != nil {
 		need, known = Need{D: d.BatchTime.Duration(), Text: "the work between two polls takes " + span(d.BatchTime.Duration()) + " (--batch-time)"}, true
@@ -460,20 +469,14 @@ func fromFile(c *inspect.Case, i int) *Subject {
 
 // addDefaults fills in what the client takes for settings that are not set.
 func (s *Subject) addDefaults() {
+	s.addFrameworkDefaults()
 	for _, key := range judged {
 		if _, ok := s.values[key]; ok {
 			continue
 		}
-		d, ok := defaultOf(s.Family, s.Version, key)
-		if !ok {
-			continue
+		if d, ok := defaultOf(s.Family, s.Version, key); ok {
+			s.values[key] = s.defaultValue(key, d)
 		}
-		v := Value{Key: key, Spelled: s.spell(key), Text: d.Value, Origin: inspect.OriginDefault, Source: d.Source}
-		var n int64
-		if _, err := fmt.Sscanf(d.Value, "%d", &n); err == nil && strings.HasSuffix(key, ".ms") {
-			v.D, v.Timed = time.Duration(n)*time.Millisecond, true
-		}
-		s.values[key] = v
 	}
 	// aiokafka takes the session timeout where no rebalance timeout is given.
 	if _, ok := s.values[keyRebalance]; !ok && s.Family == inspect.AIOKafka {
@@ -483,6 +486,43 @@ func (s *Subject) addDefaults() {
 		}
 	}
 }
+
+func (s *Subject) defaultValue(key string, d Default) Value {
+	v := Value{Key: key, Spelled: s.spell(key), Text: d.Value, Origin: inspect.OriginDefault, Source: d.Source}
+	var n int64
+	if _, err := fmt.Sscanf(d.Value, "%d", &n); err == nil && strings.HasSuffix(key, ".ms") {
+		v.D, v.Timed = time.Duration(n)*time.Millisecond, true
+	}
+	return v
+}
+
+// addFrameworkDefaults fills in what the program or library around the client sets where
+// its file does not: those outrank the client's own defaults.
+func (s *Subject) addFrameworkDefaults() {
+	f := s.framework()
+	if f == nil {
+		return
+	}
+	for _, x := range f.Fields() {
+		if _, ok := s.values[x.Key]; !ok && x.Default != "" && x.Key != "" {
+			s.values[x.Key] = s.defaultValue(x.Key, Default{x.Default, x.Source})
+		}
+	}
+}
+
+// framework is the program or library around the consumer that has defaults or limits of
+// its own; nil where there is none.
+func (s *Subject) framework() *settings.Framework {
+	if s.Config == nil {
+		return nil
+	}
+	f, _ := settings.FrameworkOf(s.Config.Framework)
+	return f
+}
+
+// pollsAlone reports whether the framework polls on a thread of its own, so that slow
+// work does not delay the next poll.
+func (s *Subject) pollsAlone() bool { f := s.framework(); return f != nil && f.OwnThread }
 
 // spell is the reader's own spelling of a setting.
 func (s *Subject) spell(key string) string {

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -45,6 +46,8 @@ type adviseCmd struct {
 	trips   inspect.FailOn  // --fail-on of what has happened; "" for none
 	family  inspect.Family
 	version string
+
+	foreign []*clientconf.NotRecognised // files in which no consumer was found
 }
 
 var _ = command(60, newAdviseCmd)
@@ -219,7 +222,13 @@ func (o *adviseCmd) collect(ctx context.Context, groups []string) (*inspect.Case
 	c.Configs = append(c.Configs, logs.Configs...)
 	c.LogEvents = append(c.LogEvents, logs.Events...)
 	if live == nil && len(c.Configs) == 0 && len(c.LogEvents) == 0 {
+		if len(o.foreign) > 0 {
+			return nil, nil, &problem{code: exitUsage, err: o.foreign[0], hint: "looked for " + clientconf.LookedFor}
+		}
 		return nil, nil, usage("nothing to advise on", "name a group, a configuration (-f FILE), a log (--log FILE) or all groups (--all-groups)")
+	}
+	for _, f := range o.foreign {
+		o.warn("%v; nothing is said of it", f)
 	}
 	for i := range c.Configs {
 		asked = append(asked, c.Configs[i].Where.File)
@@ -236,6 +245,11 @@ func (o *adviseCmd) readConfigs(groups []string) ([]inspect.ClientConfig, error)
 			return nil, err
 		}
 		configs, err := clientconf.Read(name, data, clientconf.Options{Dialect: o.dialect, Family: o.family, Version: o.version})
+		var foreign *clientconf.NotRecognised
+		if errors.As(err, &foreign) {
+			o.foreign = append(o.foreign, foreign)
+			continue
+		}
 		if err != nil {
 			return nil, &problem{code: exitUsage, err: err}
 		}

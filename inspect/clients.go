@@ -53,16 +53,19 @@ const (
 
 // ClientConfig is the configuration of one consumer, found in a file or a log.
 type ClientConfig struct {
-	Where    Position  `json:"where"`
-	Dialect  string    `json:"dialect"` // "java", "librdkafka", "spring", …
-	Name     string    `json:"name"`    // channel, connector, service, …; "" where the file holds one
-	Family   Family    `json:"family"`
-	Version  string    `json:"version"` // "" unknown: the newest known counts
-	Assumed  bool      `json:"assumed"` // family or version was not told and is a default
-	Group    string    `json:"group"`   // group.id in the file; "" unknown
-	Profile  string    `json:"profile,omitempty"`
-	Members  int       `json:"members,omitempty"` // members this configuration starts (listener concurrency, replicas); 0 unknown
-	Settings []Setting `json:"settings"`
+	Where   Position `json:"where"`
+	Dialect string   `json:"dialect"` // "java", "librdkafka", "spring", …
+	Name    string   `json:"name"`    // channel, connector, service, …; "" where the file holds one
+	Family  Family   `json:"family"`
+	// Framework is the program or library that holds the consumer and has defaults or
+	// limits of its own, by its name in inspect/settings; "" none.
+	Framework string    `json:"framework,omitempty"`
+	Version   string    `json:"version"` // "" unknown: the newest known counts
+	Assumed   bool      `json:"assumed"` // family or version was not told and is a default
+	Group     string    `json:"group"`   // group.id in the file; "" unknown
+	Profile   string    `json:"profile,omitempty"`
+	Members   int       `json:"members,omitempty"` // members this configuration starts (listener concurrency, replicas); 0 unknown
+	Settings  []Setting `json:"settings"`
 	// Spellings say how this file would spell settings that it does not have, with
 	// their path: canonical key to spelling. Keys left out are spelled as their client does.
 	Spellings map[string]string `json:"spellings,omitempty"`

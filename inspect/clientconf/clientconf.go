@@ -17,8 +17,9 @@ type Options struct {
 }
 
 // Read finds the consumers that a file configures. name is used in positions and
-// errors only. An error means that the file could not be read as a configuration
-// at all; everything smaller is a Problem in the result.
+// errors only. A *NotRecognised means that nothing in the file concerns a consumer; any
+// other error that it could not be read at all. Everything smaller is a Problem in the
+// result.
 func Read(name string, data []byte, o Options) ([]inspect.ClientConfig, error) {
 	if err := properties.Check(data); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -30,6 +31,9 @@ func Read(name string, data []byte, o Options) ([]inspect.ClientConfig, error) {
 	configs, err := d.read(name, data, o)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if !recognised(configs) || o.Dialect == "" && brokerFile(data) {
+		return nil, &NotRecognised{File: name, Looks: looksLike(name, data)}
 	}
 	return configs, nil
 }
@@ -78,7 +82,7 @@ func pick(name string, data []byte, forced string) (dialect, error) {
 		}
 	}
 	if score == 0 {
-		return dialect{}, fmt.Errorf("%s: no consumer configuration recognised (dialects: %s)", name, strings.Join(Dialects(), ", "))
+		return dialect{}, &NotRecognised{File: name, Looks: looksLike(name, data)}
 	}
 	return best, nil
 }

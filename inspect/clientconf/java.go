@@ -3,6 +3,7 @@ package clientconf
 import (
 	"fmt"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
@@ -16,6 +17,9 @@ var _ = register(dialect{name: "java", sniff: sniffJava, read: readJava})
 
 // sniffJava knows a Java file by its keys; its name alone is a weak hint.
 func sniffJava(name string, data []byte) int {
+	if nested(name, data) {
+		return 0
+	}
 	f, err := properties.Parse(data)
 	if err != nil {
 		return 1 // so that the error names the line
@@ -103,3 +107,18 @@ func dropProblemAt(ps []inspect.ConfigProblem, at inspect.Position) []inspect.Co
 	}
 	return out
 }
+
+// nested reports whether a text is of a language with structure, which no reader of
+// key=value lines may take: its section names would become keys.
+func nested(name string, data []byte) bool {
+	switch filepath.Ext(name) {
+	case ".yml", ".yaml", ".json", ".jsonc", ".toml", ".tf", ".hcl", ".xml", ".hocon":
+		return true
+	case ".properties":
+		return false
+	}
+	return nestedLine.Match(data)
+}
+
+// nestedLine is a line that opens or closes a block, or assigns as Ruby and Logstash do.
+var nestedLine = regexp.MustCompile(`(?m)^\s*(?:[^#=\n]*\{|[}\]],?|\w+:)\s*$|^\s*[\w"']+\s*=>|^\s*<\w+[^>]*>`)

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/settings"
@@ -32,7 +33,8 @@ var consumerKeys = knownKeys(map[string]kind{
 	"internal.leave.group.on.close": kindBool, "internal.throw.on.fetch.stable.offset.unsupported": kindBool,
 	"rebalance.timeout.ms": kindMillis, "scheduled.rebalance.max.delay.ms": kindMillis, "worker.unsync.backoff.ms": kindMillis,
 	"connect.protocol": kindText, "application.id": kindText, "probing.rebalance.interval.ms": kindMillis,
-	"max.task.idle.ms": kindMillis, "num.standby.replicas": kindInt, "num.stream.threads": kindInt,
+	"throttled.unprocessed-record-max-age.ms": kindMillis, // SmallRye's own
+	"max.task.idle.ms":                        kindMillis, "num.standby.replicas": kindInt, "num.stream.threads": kindInt,
 	"topic.metadata.refresh.interval.ms": kindMillis, "fetch.message.max.bytes": kindInt,
 	"log.connection.close": kindBool, "go.events.channel.enable": kindBool, "go.application.rebalance.enable": kindBool, "plugin.library.paths": kindText,
 })
@@ -210,12 +212,49 @@ func classify(key string, where inspect.Position) *inspect.ConfigProblem {
 		p.Kind, p.Message = "producer_key", key+" is a producer's setting, a consumer ignores or refuses it"
 	default:
 		p.Kind, p.Message = "unknown_key", key+" is no setting of a Kafka consumer"
-		if near := Nearest(key); near != "" {
+		if plain, what := visible(key); what != "" && Known(plain) {
+			p.Nearest = plain
+			p.Message = fmt.Sprintf("%q %s: the client does not know it as %s, and the value has no effect", key, what, plain)
+		} else if near := Nearest(key); near != "" {
 			p.Nearest = near
 			p.Message += ", the nearest is " + near
 		}
 	}
 	return &p
+}
+
+// lookAlikes are Cyrillic and Greek letters that no eye tells from Latin ones.
+var lookAlikes = map[rune]rune{'а': 'a', 'с': 'c', 'е': 'e', 'і': 'i', 'о': 'o', 'р': 'p', 'ѕ': 's', 'х': 'x', 'у': 'y', 'ο': 'o', 'ν': 'v', 'ɡ': 'g', 'ı': 'i'}
+
+// visible is a key as it looks, and what in it cannot be seen: a blank at an end, a
+// character without width, a letter of another script. "" where all can be seen.
+func visible(key string) (plain, what string) {
+	var b strings.Builder
+	for _, r := range key {
+		latin, foreign := lookAlikes[r]
+		switch {
+		case unicode.Is(unicode.Cf, r):
+			what = fmt.Sprintf("holds a character without width (U+%04X)", r)
+		case unicode.IsSpace(r):
+			what = "holds a blank"
+			if r > 0x7f {
+				what = fmt.Sprintf("holds a blank that is none of the keyboard's (U+%04X)", r)
+			}
+		case foreign:
+			what = fmt.Sprintf("holds a letter of another script (U+%04X)", r)
+			b.WriteRune(latin)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	switch trimmed := strings.Trim(key, " \t"); {
+	case what != "holds a blank" || trimmed != b.String():
+	case key[0] != trimmed[0]:
+		what = "begins with a blank"
+	default:
+		what = "ends in a blank"
+	}
+	return b.String(), what
 }
 
 // Nearest is the consumer setting that key was probably meant to be, or "" where
@@ -231,5 +270,33 @@ func Nearest(key string) string {
 			return n
 		}
 	}
+	if near := otherWord(k); near != "" {
+		return near
+	}
 	return prose.Nearest(k, slices.Sorted(maps.Keys(consumerKeys)), min(3, len(k)/5))
+}
+
+// otherWord is the group key that differs from key in one word alone, such as
+// heartbeat.interval.ms for heartbeat.timeout.ms; "" where none does.
+func otherWord(key string) string {
+	words := strings.Split(key, ".")
+	if len(words) < 3 {
+		return ""
+	}
+	for _, candidate := range slices.Sorted(maps.Keys(groupKeys)) {
+		other := strings.Split(candidate, ".")
+		if len(other) != len(words) {
+			continue
+		}
+		differ := 0
+		for i := range words {
+			if words[i] != other[i] {
+				differ++
+			}
+		}
+		if differ == 1 && words[0] == other[0] {
+			return candidate
+		}
+	}
+	return ""
 }

@@ -3,6 +3,7 @@ package clientconf
 import (
 	"bytes"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
@@ -244,13 +245,6 @@ var (
 	quarkusShared   = regexp.MustCompile(`^(?:kafka|mp\.messaging\.connector\.smallrye-kafka)\.(.+)$`)
 )
 
-// smallryeOwn are the connector's own attributes that a channel may have.
-var smallryeOwn = map[string]bool{"connector": true, "topic": true, "topics": true, "enabled": true, "failure-strategy": true,
-	"commit-strategy": true, "broadcast": true, "concurrency": true, "partitions": true, "pattern": true, "throttled": true, "merge": true,
-	"batch": true, "pause-if-no-requests": true, "max-queue-size-factor": true, "health-enabled": true, "graceful-shutdown": true,
-	"poll-timeout": true, "retry": true, "retry-attempts": true, "retry-max-wait": true, "cloud-events": true, "lazy-client": true,
-	"health-readiness-enabled": true, "tracing-enabled": true, "consumer-rebalance-listener": true, "value-deserialization-failure-handler": true}
-
 // readQuarkus reads mp.messaging.incoming.<channel>.*: one consumer a channel and
 // profile, below them the settings for all.
 func readQuarkus(name string, data []byte, o Options) ([]inspect.ClientConfig, error) {
@@ -308,10 +302,34 @@ func (q *quarkus) entry(e entry) {
 		q.channels[id] = b
 		q.order = append(q.order, id)
 	}
-	if head, _, _ := strings.Cut(key, "."); smallryeOwn[key] || smallryeOwn[head] || strings.Contains(key, "-") {
-		return
+	switch {
+	case key == "connector":
+		if e.value == "smallrye-kafka" {
+			q.smallrye(b, strings.TrimSuffix(e.path, "connector"))
+		}
+	case key == "partitions" || key == "concurrency":
+		if n, err := strconv.Atoi(e.value); err == nil && n > 0 && n < 10_000 {
+			b.c.Members = n
+		}
+	case key == recordAge || key == "commit-strategy" || key == "max-queue-size-factor":
+		b.set(key, e.path, e.value, e.line, rankOwn)
+	case strings.Contains(key, ".") && !strings.Contains(key, "-") && !strings.HasPrefix(key, "throttled."):
+		b.own(key, e.path, e.value, e.line, rankOwn) // the connector's own attributes have no dots, or dashes
 	}
-	b.own(key, e.path, e.value, e.line, rankOwn)
+}
+
+// recordAge is SmallRye's limit for a record that was read and is not processed.
+const recordAge = "throttled.unprocessed-record-max-age.ms"
+
+// smallrye notes that a channel is SmallRye's, with the defaults and limits of its
+// connector.
+func (q *quarkus) smallrye(b *builder, prefix string) {
+	b.c.Framework = "smallrye"
+	b.c.Spellings = map[string]string{}
+	for _, key := range []string{recordAge, "commit-strategy", "max-queue-size-factor", "max.poll.records", "max.poll.interval.ms", "session.timeout.ms",
+		"heartbeat.interval.ms", "group.instance.id", "connections.max.idle.ms", "request.timeout.ms"} {
+		b.c.Spellings[key] = prefix + key
+	}
 }
 
 func (q *quarkus) configs() []inspect.ClientConfig {
@@ -331,7 +349,10 @@ func (q *quarkus) configs() []inspect.ClientConfig {
 				b.set(Canonical(e.path), "kafka."+e.path, e.value, e.line, rankInherited)
 			}
 		}
-		if b.some() {
+		if base := q.channels["\x00"+b.c.Name]; base != nil && b.c.Framework == "" {
+			b.c.Framework, b.c.Spellings = base.c.Framework, base.c.Spellings
+		}
+		if b.some() || b.c.Framework != "" {
 			out = append(out, b.c)
 		}
 	}

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/settings"
 )
 
 // Programs' own configuration files in JSON, YAML or TOML, in which a section holds
@@ -85,27 +88,42 @@ func sniffStructured(name string, data []byte) int {
 	return 0
 }
 
+// structuredTrees reads a nested text, whatever language it is in; nil where it is none.
 func structuredTrees(name string, data []byte) ([]*node, error) {
-	switch ext := filepath.Ext(name); {
-	case ext == ".toml" || ext == "" && looksTOML(data):
-		t, err := parseTOML(data)
+	one := func(n *node, err error) ([]*node, error) {
 		if err != nil {
 			return nil, err
 		}
-		return []*node{t}, nil
+		return []*node{n}, nil
+	}
+	ext := filepath.Ext(name)
+	switch {
+	case ext == ".toml":
+		return one(parseTOML(data))
+	case ext == ".hcl" || ext == ".tf" || ext == ".hocon":
+		return one(parseBraces(data))
 	case ext == ".json" || ext == ".jsonc" || bytes.HasPrefix(bytes.TrimSpace(data), []byte("{")):
-		t, err := parseJSON(data)
-		if err != nil {
-			return nil, err
+		n, err := parseJSON(data)
+		if err != nil && ext != ".json" && ext != ".jsonc" {
+			if braced, braceErr := parseBraces(data); braceErr == nil {
+				return []*node{braced}, nil
+			}
 		}
-		return []*node{t}, nil
+		return one(n, err)
+	case ext != ".yml" && ext != ".yaml" && looksTOML(data):
+		if n, err := parseTOML(data); err == nil {
+			return []*node{n}, nil
+		}
+		return []*node{parseSections(data)}, nil
+	case ext != ".yml" && ext != ".yaml" && looksBraced(data):
+		return one(parseBraces(data))
 	case isYAML(name, data):
 		return parseYAML(data)
 	}
 	return nil, nil
 }
 
-var tomlHead = regexp.MustCompile(`(?m)^\[[A-Za-z0-9_."-]+\]\s*$`)
+var tomlHead = regexp.MustCompile(`(?m)^\[{1,2}[A-Za-z0-9_."/-]+\]{1,2}\s*$`)
 
 func looksTOML(data []byte) bool { return tomlHead.Match(data) }
 
@@ -116,6 +134,7 @@ type section struct {
 	names *names
 	// fields are the settings: Java name, and the node with value and line.
 	fields []field
+	around []*section // sections that it stands in, the outermost first
 }
 
 type field struct {
@@ -123,37 +142,79 @@ type field struct {
 	node         *node
 }
 
-// sections finds the mappings of a tree that hold a consumer's settings.
+// elsewhere are the names of sections that configure no consumer, whatever keys they
+// share with one: a topic's, a producer's.
+var elsewhere = map[string]bool{"topic": true, "defaulttopic": true, "topicconfig": true, "producer": true, "producers": true, "producerconfig": true,
+	"admin": true, "adminclient": true, "exporters": true, "outputs": true, "output": true, "sinks": true, "outgoing": true}
+
+// sections finds the mappings of a tree that hold a consumer's settings. What stands in
+// a mapping around others holds for them all: it is no consumer of its own unless it
+// names a group.
 func sections(root *node) []section {
+	var found []section
+	var visit func(path []string, n *node)
+	visit = func(path []string, n *node) {
+		if len(path) > 0 && elsewhere[settings.Fold(path[len(path)-1])] {
+			return
+		}
+		if n.kind == mapping {
+			for _, know := range []func(*node) (section, bool){dotted, byVocabulary, saramaSection} {
+				if s, ok := know(n); ok {
+					s.path = path
+					found = append(found, s)
+					break
+				}
+			}
+		}
+		for i, k := range n.kids {
+			step := k.key
+			if n.kind == list {
+				step = "[" + strconv.Itoa(i) + "]"
+			}
+			visit(append(path[:len(path):len(path)], step), k)
+		}
+	}
+	visit(nil, root)
+	return inheriting(found)
+}
+
+// inheriting hands what stands around a section on to it.
+func inheriting(found []section) []section {
 	var out []section
-	root.walk(func(path []string, n *node) {
-		if n.kind != mapping {
-			return
+	for i := range found {
+		inner := false
+		for j := range found {
+			if i != j && within(found[j].path, found[i].path) {
+				found[j].around = append(found[j].around, &found[i])
+				inner = inner || found[j].names.family == found[i].names.family
+			}
 		}
-		if s, ok := dotted(n); ok {
-			s.path = path
-			out = append(out, s)
-			return
+		if !inner || found[i].has("group.id") {
+			out = append(out, found[i])
 		}
-		if s, ok := byVocabulary(n); ok {
-			s.path = path
-			out = append(out, s)
-			return
-		}
-		if s, ok := saramaSection(n); ok {
-			s.path = path
-			out = append(out, s)
-		}
-	})
+	}
 	return out
 }
 
+// within reports whether a path leads below another.
+func within(path, outer []string) bool {
+	return len(path) > len(outer) && slices.Equal(path[:len(outer)], outer)
+}
+
+func (s section) has(key string) bool {
+	for _, f := range s.fields {
+		if f.key == key {
+			return true
+		}
+	}
+	return false
+}
+
 // dotted knows a section by the dotted names of librdkafka and Java, or the same in
-// snake_case. Nested mappings under it (a kafka section with the keys one level
-// down) are sections of their own.
+// snake_case.
 func dotted(n *node) (section, bool) {
 	s := section{node: n}
-	snake, plain, group := 0, 0, 0
+	snake, plain, telling := 0, 0, false
 	java := false
 	for _, k := range n.kids {
 		if k.kind == mapping || k.kind == null {
@@ -169,13 +230,11 @@ func dotted(n *node) (section, bool) {
 		case strings.Contains(k.key, "."):
 			plain++
 		}
-		if groupKeys[key] {
-			group++
-		}
+		telling = telling || tellingKeys[key]
 		java = java || key == "key.deserializer" || key == "max.poll.records" && strings.Contains(k.key, ".")
 		s.fields = append(s.fields, field{key, k.key, k})
 	}
-	if group == 0 || snake+plain == 0 || snake+plain == 1 && group == 1 && n.kid("group_id") != nil {
+	if !telling || snake+plain == 0 || snake+plain == 1 && n.kid("group_id") != nil {
 		return s, false
 	}
 	switch {
@@ -191,6 +250,11 @@ func dotted(n *node) (section, bool) {
 	}
 	return s, true
 }
+
+// tellingKeys are the group keys that no topic, producer or application section has: one
+// of them makes a section a consumer's.
+var tellingKeys = map[string]bool{"group.id": true, "session.timeout.ms": true, "heartbeat.interval.ms": true, "max.poll.interval.ms": true,
+	"max.poll.records": true, "partition.assignment.strategy": true, "group.instance.id": true, "group.protocol": true, "rebalance.timeout.ms": true}
 
 func byVocabulary(n *node) (section, bool) {
 	best, most := section{}, 0
@@ -269,21 +333,10 @@ func (s section) config(name string, o Options) inspect.ClientConfig {
 	b := newBuilder(name, s.names.dialect, s.names.family, o, s.node.line)
 	b.c.Name = join(s.path)
 	b.c.Assumed = o.Version == ""
-	for _, f := range s.fields {
-		value := f.node.value
-		if f.node.kind == list {
-			var parts []string
-			for _, k := range f.node.kids {
-				parts = append(parts, k.value)
-			}
-			value = strings.Join(parts, ",")
-		}
-		spelled := f.spelled
-		if len(s.path) > 0 {
-			spelled = join(append(s.path[:len(s.path):len(s.path)], f.spelled))
-		}
-		b.setUnit(f.key, spelled, value, f.node.line, rankOwn, s.names.unit)
+	for _, outer := range s.around {
+		outer.put(b, rankInherited)
 	}
+	s.put(b, rankOwn)
 	for _, k := range s.node.kids { // what looks like a slip of the pen among them
 		if k.kind == scalar && s.names.unit == "" && strings.ContainsAny(k.key, "._") && !Known(k.key) && !Secret(k.key) {
 			if p := classify(Canonical(k.key), inspect.Position{File: name, Line: k.line}); p != nil && (p.Kind != "unknown_key" || p.Nearest != "") {
@@ -300,6 +353,25 @@ func (s section) config(name string, o Options) inspect.ClientConfig {
 	return b.c
 }
 
+// put sets the section's fields.
+func (s section) put(b *builder, rank int) {
+	for _, f := range s.fields {
+		value := f.node.value
+		if f.node.kind == list {
+			var parts []string
+			for _, k := range f.node.kids {
+				parts = append(parts, k.value)
+			}
+			value = strings.Join(parts, ",")
+		}
+		spelled := f.spelled
+		if len(s.path) > 0 {
+			spelled = join(append(s.path[:len(s.path):len(s.path)], f.spelled))
+		}
+		b.setUnit(f.key, spelled, value, f.node.line, rank, s.names.unit)
+	}
+}
+
 // rdkafkaOwn are names that only librdkafka has.
 var rdkafkaOwn = []string{"metadata.broker.list", "enable.auto.offset.store", "socket.timeout.ms", "queued.min.messages", "enable.partition.eof",
 	"statistics.interval.ms", "fetch.wait.max.ms", "topic.metadata.refresh.interval.ms", "socket.keepalive.enable", "broker.version.fallback",
@@ -311,7 +383,7 @@ func sniffLibrdkafka(name string, data []byte) int {
 	if dashX.Match(data) {
 		return 70
 	}
-	if isYAML(name, data) || filepath.Ext(name) == ".toml" {
+	if isYAML(name, data) || nested(name, data) {
 		return 0
 	}
 	if hasKey(data, rdkafkaOwn...) {

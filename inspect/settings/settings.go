@@ -64,7 +64,7 @@ var load = sync.OnceValue(func() catalogue {
 	names, _ := files.ReadDir("data")
 	for _, f := range names {
 		client := strings.TrimSuffix(f.Name(), ".tsv")
-		if client == "overlay" || client == "constraints" {
+		if client == "overlay" || client == "constraints" || client == "frameworks" {
 			continue
 		}
 		source := sourceOf(client)
@@ -240,7 +240,7 @@ func (s Setting) Refuses(value string) string {
 
 func (s Setting) refusesWord(value string) string {
 	for _, v := range s.Values {
-		if rest, open := strings.CutSuffix(v, "*"); v == value || open && strings.HasPrefix(value, rest) {
+		if rest, open := strings.CutSuffix(v, "*"); Fold(v) == Fold(value) || open && strings.HasPrefix(value, rest) {
 			return ""
 		}
 	}
