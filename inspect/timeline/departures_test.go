@@ -1,81 +1,20 @@
 package timeline
 
 import (
-	"bufio"
-	"compress/gzip"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"maps"
 	"os"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/departures"
 )
 
-// labelled is one group of testdata/departures-*.jsonl.gz: members of which "victim"
-// had a fault injected, with the records that Kafka 4.1.1 wrote.
-type labelled struct {
-	Group     string
-	Fault     string
-	Client    string
-	Protocol  string
-	Assignor  *string
-	Static    bool
-	IdleTopic bool `json:"idle_topic"`
-	Commit    string
-	Truth     inspect.Cause
-	Returned  inspect.Returned
-	FaultAt   int64 `json:"fault_at_ms"`
-	Records   []rawRecord
-	// The broker's settings of a KIP-848 group; 0 where they are the laboratory's.
-	SessionMS   int64 `json:"session_ms"`
-	HeartbeatMS int64 `json:"heartbeat_ms"`
-	// Unreachable is why no record tells the truth; empty where some may.
-	Unreachable string
-}
-
-type rawRecord struct {
-	T        int16
-	Ts       int64
-	P        int32
-	O        int64
-	V        int16
-	Tomb     bool
-	Tp       json.RawMessage
-	Off, Cts int64
-	Le       int32
-	Md       string
-	Gen      int32
-	Pt       string
-	Proto    *string
-	Leader   *string
-	Cst      int64
-	Ms       []rawMember
-	Ep, Aep  int32
-	Pep      int32
-	M        string
-	Cid      string
-	Host     string
-	Inst     *string
-	Rt       int64
-	Sub      []string
-	Rx       string
-	State    int8
-	Asg, Rev []int32
-}
-
-type rawMember struct {
-	ID, Cid, Host string
-	Inst          *string
-	Rt, St        int64
-	Asg           []string
-	Subscription  []byte // of the hold-outs alone: it tells the client library
-}
+// labelled is one group of testdata/departures-*.jsonl.gz.
+type labelled = departures.Group
 
 // tuned is the file of labelled departures that tuned the procedure; holdouts, below,
 // were recorded afterwards by scripts/record-departures.
@@ -93,26 +32,8 @@ func readFile(t testing.TB, name string) []labelled {
 	if got, ok := cached[name]; ok {
 		return got
 	}
-	f, err := os.Open("testdata/" + name + ".jsonl.gz")
+	out, err := departures.ReadFile("testdata/" + name + ".jsonl.gz")
 	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	zr, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sc := bufio.NewScanner(zr)
-	sc.Buffer(nil, 1<<24)
-	var out []labelled
-	for sc.Scan() {
-		var l labelled
-		if err := json.Unmarshal(sc.Bytes(), &l); err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, l)
-	}
-	if err := sc.Err(); err != nil {
 		t.Fatal(err)
 	}
 	cached[name] = out
@@ -120,100 +41,6 @@ func readFile(t testing.TB, name string) []labelled {
 }
 
 var cached = map[string][]labelled{}
-
-// The broker's settings in the runs, which describe and history read from the
-// group's configuration: a KIP-848 session is on no record.
-const (
-	labSession   = 6 * time.Second
-	labHeartbeat = 2 * time.Second
-)
-
-// asCase turns a labelled group into what collect would have read, but for what tells
-// the client library of a classic member.
-func (l labelled) asCase() *inspect.Case {
-	session, heartbeat := labSession, labHeartbeat
-	if l.SessionMS > 0 {
-		session = time.Duration(l.SessionMS) * time.Millisecond
-	}
-	if l.HeartbeatMS > 0 {
-		heartbeat = time.Duration(l.HeartbeatMS) * time.Millisecond
-	}
-	c := &inspect.Case{Schema: inspect.CaseSchema, Groups: []inspect.Group{{ID: l.Group, Limits: inspect.Limits{
-		Session: inspect.Ms(session), Heartbeat: inspect.Ms(heartbeat)}}}}
-	for _, r := range l.Records {
-		c.Records = append(c.Records, r.record(l.Group))
-	}
-	return c
-}
-
-// asRead is the Case with everything that collect would have read.
-func (l labelled) asRead() *inspect.Case {
-	c := l.asCase()
-	for i, r := range l.Records {
-		if md := c.Records[i].Metadata; md != nil {
-			for j := range md.Members {
-				md.Members[j].Subscription = r.Ms[j].Subscription
-			}
-		}
-	}
-	return c
-}
-
-func splitTP(s string) (string, int32) {
-	i := strings.LastIndexByte(s, '-')
-	n, _ := strconv.ParseInt(s[i+1:], 10, 32)
-	return s[:i], int32(n)
-}
-
-func (r rawRecord) record(group string) inspect.Record {
-	out := inspect.Record{Type: inspect.RecordType(r.T), Partition: r.P, Offset: r.O, Time: inspect.AtMillis(r.Ts),
-		Version: r.V, Tombstone: r.Tomb, Group: group, Member: r.M}
-	if r.Tomb {
-		return out
-	}
-	host := func(h string) string { return strings.TrimPrefix(h, "/") }
-	byTopicID := func(parts []int32) []inspect.TopicIDPartitions {
-		if len(parts) == 0 {
-			return nil
-		}
-		return []inspect.TopicIDPartitions{{TopicID: "an-id", Partitions: parts}}
-	}
-	switch r.T {
-	case 1:
-		var s string
-		_ = json.Unmarshal(r.Tp, &s)
-		out.Topic, out.TopicPartition = splitTP(s)
-		out.Commit = &inspect.OffsetCommit{Offset: r.Off, LeaderEpoch: r.Le, Metadata: r.Md, Time: inspect.AtMillis(r.Cts)}
-	case 2:
-		g := &inspect.GroupMetadata{ProtocolType: r.Pt, Generation: r.Gen, Protocol: r.Proto, Leader: r.Leader, StateTime: inspect.AtMillis(r.Cst)}
-		for _, m := range r.Ms {
-			gm := inspect.GroupMember{MemberID: m.ID, InstanceID: m.Inst, ClientID: m.Cid, Host: host(m.Host),
-				Rebalance: *inspect.Ms(time.Duration(m.Rt) * time.Millisecond), Session: *inspect.Ms(time.Duration(m.St) * time.Millisecond),
-				SubscriptionVersion: -1, OwnedGeneration: -1}
-			for _, a := range m.Asg {
-				topic, p := splitTP(a)
-				gm.Assigned = append(gm.Assigned, inspect.TopicPartitions{Topic: topic, Partitions: []int32{p}})
-			}
-			g.Members = append(g.Members, gm)
-		}
-		out.Metadata = g
-	case 3:
-		out.Epoch = &inspect.GroupEpoch{Epoch: r.Ep}
-	case 5:
-		out.MemberOf = &inspect.MemberMetadata{InstanceID: r.Inst, ClientID: r.Cid, Host: host(r.Host), Topics: r.Sub, Regex: r.Rx,
-			Rebalance: inspect.Ms(time.Duration(r.Rt) * time.Millisecond)}
-	case 6:
-		out.Target = &inspect.TargetMetadata{Epoch: r.Aep}
-	case 7:
-		var parts []int32
-		_ = json.Unmarshal(r.Tp, &parts)
-		out.TargetFor = &inspect.Tasks{Active: byTopicID(parts)}
-	case 8:
-		out.Current = &inspect.CurrentAssignment{Epoch: r.Ep, PreviousEpoch: r.Pep, State: r.State,
-			Assigned: inspect.Tasks{Active: byTopicID(r.Asg)}, Revoking: inspect.Tasks{Active: byTopicID(r.Rev)}}
-	}
-	return out
-}
 
 // victimVerdict is what the timeline says of the step in which the victim went.
 func victimVerdict(tl inspect.Timeline, faultAt int64, victim string) (*inspect.Rebalance, *inspect.Departure) {
@@ -241,7 +68,7 @@ func outcome(r *inspect.Rebalance, truth inspect.Cause) string {
 	if r == nil {
 		return "unknown"
 	}
-	if r.Cause == truth || r.Cause == inspect.StaticMemberRestarted && truth == inspect.RestartedWithinSession {
+	if departures.Right(r.Cause, truth) {
 		return "right"
 	}
 	if r.Cause == inspect.UnknownCause {
@@ -291,7 +118,7 @@ func scoreAll(list []labelled, read func(labelled) *inspect.Case, part func(labe
 	var lines []string
 	for _, l := range list {
 		tls := Build(read(l), Options{})
-		r, _ := victimVerdict(tls[0], l.FaultAt, "victim")
+		r, _ := victimVerdict(tls[0], l.FaultAt, l.Victim)
 		if parts[part(l)] == nil {
 			parts[part(l)] = score{}
 		}
@@ -337,7 +164,7 @@ func verdictText(r *inspect.Rebalance) string {
 // change that makes verdicts better or worse shows. No verdict may be wrong with
 // high confidence anywhere.
 func TestDepartures(t *testing.T) {
-	total, parts, lines := scoreAll(readLabelled(t), labelled.asCase, byClient)
+	total, parts, lines := scoreAll(readLabelled(t), labelled.Alone, byClient)
 	sound(t, tuned, total)
 	compare(t, "testdata/departures.golden", strings.Join(lines, "\n")+"\n")
 	compare(t, "../../docs/accuracy.md", accuracy(t, total, parts))
@@ -360,8 +187,8 @@ var views = []struct {
 	name, suffix string
 	read         func(labelled) *inspect.Case
 }{
-	{"records alone", "", labelled.asCase},
-	{"with the client library", "-read", labelled.asRead},
+	{"records alone", "", labelled.Alone},
+	{"with the client library", "-read", labelled.Read},
 }
 
 // holdoutTables are the scores of the hold-outs, by what records can tell, and by client.
@@ -377,7 +204,7 @@ func holdoutTables(t *testing.T, head string) string {
 			fmt.Fprintf(&b, "| now, %s: all %d |%s\n", v.name, len(list), total.row())
 		}
 		for _, part := range []func(labelled) string{byReach, byClient, byFault} {
-			_, parts, _ := scoreAll(list, labelled.asRead, part)
+			_, parts, _ := scoreAll(list, labelled.Read, part)
 			for _, k := range slices.Sorted(maps.Keys(parts)) {
 				fmt.Fprintf(&b, "| %s |%s\n", k, parts[k].row())
 			}
@@ -446,7 +273,7 @@ func accuracy(t *testing.T, total score, parts map[string]score) string {
 	b.WriteString(accuracyPerturbed)
 	fmt.Fprintf(&b, head, "change")
 	for _, p := range perturbations[1:] {
-		fmt.Fprintf(&b, "| %s |%s\n", p.name, perturbed(t, p, readLabelled(t), labelled.asCase).row())
+		fmt.Fprintf(&b, "| %s |%s\n", p.name, perturbed(t, p, readLabelled(t), labelled.Alone).row())
 	}
 	b.WriteString(accuracySimulated)
 	fmt.Fprintf(&b, head, "kind of group")

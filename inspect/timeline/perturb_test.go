@@ -41,12 +41,12 @@ func scaled(k float64) perturbation {
 				*r.MemberOf.Rebalance = ms(*r.MemberOf.Rebalance)
 			}
 		}
-		return at(inspect.AtMillis(l.FaultAt)).UnixMilli(), "victim"
+		return at(inspect.AtMillis(l.FaultAt)).UnixMilli(), l.Victim
 	}}
 }
 
 var perturbations = []perturbation{
-	{"none", func(l labelled, c *inspect.Case) (int64, string) { return l.FaultAt, "victim" }},
+	{"none", func(l labelled, c *inspect.Case) (int64, string) { return l.FaultAt, l.Victim }},
 	scaled(0.1), scaled(0.25), scaled(0.5), scaled(0.8), scaled(1.3), scaled(1.7), scaled(3), scaled(7.5), scaled(20),
 	{"epochs and offsets shifted", func(l labelled, c *inspect.Case) (int64, string) {
 		for i := range c.Records {
@@ -64,7 +64,7 @@ var perturbations = []perturbation{
 				r.Current.Epoch += 500
 			}
 		}
-		return l.FaultAt - (20000 * time.Hour).Milliseconds(), "victim"
+		return l.FaultAt - (20000 * time.Hour).Milliseconds(), l.Victim
 	}},
 	{"clients renamed", func(l labelled, c *inspect.Case) (int64, string) {
 		name := func(s string) string { return "app-" + s[:1] }
@@ -85,28 +85,28 @@ var perturbations = []perturbation{
 	{"half of the commits dropped", func(l labelled, c *inspect.Case) (int64, string) {
 		rng := rand.New(rand.NewPCG(7, uint64(l.FaultAt)))
 		c.Records = keep(c.Records, func(r inspect.Record) bool { return r.Commit == nil || rng.IntN(2) == 0 })
-		return l.FaultAt, "victim"
+		return l.FaultAt, l.Victim
 	}},
 	{"all commits dropped", func(l labelled, c *inspect.Case) (int64, string) {
 		c.Records = keep(c.Records, func(r inspect.Record) bool { return r.Commit == nil })
-		return l.FaultAt, "victim"
+		return l.FaultAt, l.Victim
 	}},
 	{"first half dropped", func(l labelled, c *inspect.Case) (int64, string) {
 		from := c.Records[0].Time.Add(time.UnixMilli(l.FaultAt).Sub(c.Records[0].Time.Time) / 2)
 		c.Records = keep(c.Records, func(r inspect.Record) bool { return !r.Time.Before(from) })
-		return l.FaultAt, "victim"
+		return l.FaultAt, l.Victim
 	}},
 	{"tail dropped 2 s after the departure", func(l labelled, c *inspect.Case) (int64, string) {
 		tl := Build(c, Options{})
-		if r, _ := victimVerdict(tl[0], l.FaultAt, "victim"); r != nil {
+		if r, _ := victimVerdict(tl[0], l.FaultAt, l.Victim); r != nil {
 			end := r.Time.Add(2 * time.Second)
 			c.Records = keep(c.Records, func(r inspect.Record) bool { return !r.Time.After(end) })
 		}
-		return l.FaultAt, "victim"
+		return l.FaultAt, l.Victim
 	}},
 	{"commits of the survivors dropped", func(l labelled, c *inspect.Case) (int64, string) {
 		c.Records = keep(c.Records, func(r inspect.Record) bool { return r.Commit == nil || r.TopicPartition == 1 })
-		return l.FaultAt, "victim"
+		return l.FaultAt, l.Victim
 	}},
 	{"commits thinned", func(l labelled, c *inspect.Case) (int64, string) {
 		var th Thinner
@@ -114,11 +114,11 @@ var perturbations = []perturbation{
 			th.Add(r)
 		}
 		c.Records = th.Records()
-		return l.FaultAt, "victim"
+		return l.FaultAt, l.Victim
 	}},
 	{"session unknown", func(l labelled, c *inspect.Case) (int64, string) {
 		c.Groups = nil
-		return l.FaultAt, "victim"
+		return l.FaultAt, l.Victim
 	}},
 }
 

@@ -33,7 +33,7 @@ func asJSON(t *testing.T, v any) string {
 func TestOrderAndRepetitionDoNotMatter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, l := range readLabelled(t)[:40] {
-		c := l.asCase()
+		c := l.Alone()
 		want := asJSON(t, Build(c, Options{}))
 		c.Records = append(c.Records, c.Records[:len(c.Records)/3]...)
 		rng.Shuffle(len(c.Records), func(i, j int) { c.Records[i], c.Records[j] = c.Records[j], c.Records[i] })
@@ -47,7 +47,7 @@ func TestOrderAndRepetitionDoNotMatter(t *testing.T) {
 // rebalance, nor the cause of one that is long over.
 func TestStableOverReReads(t *testing.T) {
 	for _, l := range readLabelled(t) {
-		whole := l.asCase()
+		whole := l.Alone()
 		full := map[string]inspect.Rebalance{}
 		for _, r := range Build(whole, Options{})[0].Rebalances {
 			full[r.ID] = r
@@ -55,7 +55,7 @@ func TestStableOverReReads(t *testing.T) {
 		first, last := whole.Records[0].Time, whole.Records[len(whole.Records)-1].Time
 		for _, part := range []float64{0.5, 0.7, 0.9} {
 			cut := first.Add(time.Duration(part * float64(last.Sub(first.Time))))
-			c := l.asCase()
+			c := l.Alone()
 			c.Records = keep(c.Records, func(r inspect.Record) bool { return !r.Time.After(cut) })
 			for _, r := range Build(c, Options{})[0].Rebalances {
 				was, ok := full[r.ID]
@@ -74,7 +74,7 @@ func TestStableOverReReads(t *testing.T) {
 // TestBuildLeavesTheCaseAlone: the input is not changed.
 func TestBuildLeavesTheCaseAlone(t *testing.T) {
 	l := readLabelled(t)[5]
-	c := l.asCase()
+	c := l.Alone()
 	before := asJSON(t, c)
 	Build(c, Options{})
 	if asJSON(t, c) != before {
@@ -91,7 +91,7 @@ func FuzzBuild(f *testing.F) {
 	all := readLabelled(f)
 	f.Fuzz(func(t *testing.T, a, b uint64) {
 		rng := rand.New(rand.NewPCG(a, b))
-		c := all[rng.IntN(len(all))].asCase()
+		c := all[rng.IntN(len(all))].Alone()
 		scramble(rng, c)
 		for _, tl := range Build(c, Options{}) {
 			checkSane(t, tl)
@@ -217,7 +217,7 @@ func TestThinnedIsTheSame(t *testing.T) {
 		}
 	}
 	for _, l := range readLabelled(t) {
-		same(l.Group, l.asCase())
+		same(l.Group, l.Alone())
 	}
 	for seed := range uint64(60) {
 		c, sc := simulate(seed, false)

@@ -45,6 +45,7 @@ var allowed = map[string][]string{
 	"internal/rulefixture":          {"inspect", "inspect/clientconf", "inspect/clientlog"}, // tests and documentation
 	"internal/arch":                 {},
 	"internal/fieldscore":           {"cmd", "internal/term"}, // tests only
+	"internal/departures":           {"inspect"},              // tests only
 	"internal/realtest":             {"*"},                    // tests only
 	"cmd":                           {"*"},
 }
