@@ -68,9 +68,10 @@ type client struct {
 	Rack       string
 	Regex      string
 	StateDir   string
-	Plain      bool     // Streams without stores, that works at a pace
-	Log        string   // level of the client's own log on standard error; empty its quiet one
-	Extra      []string // key=value
+	Plain      bool      // Streams without stores, that works at a pace
+	Log        string    // level of the client's own log on standard error; empty its quiet one
+	LogTo      io.Writer // where that goes; nil into what is shown when a test fails
+	Extra      []string  // key=value
 }
 
 func (c client) args(bootstrap string) []string {
@@ -168,6 +169,9 @@ func start(t *testing.T, bootstrap string, c client) *process {
 		t.Fatal(err)
 	}
 	p.cmd.Stderr = &p.stderr
+	if c.LogTo != nil {
+		p.cmd.Stderr = c.LogTo
+	}
 	p.quietly(c.Kind)
 	if err := p.cmd.Start(); err != nil {
 		t.Fatalf("%s: %v", p.name, err)

@@ -194,8 +194,8 @@ func (e *experiment) run(t *testing.T, seed int) *labelled {
 		peers = append(peers, e.start(t, c, topic, group, e.peer(i)))
 	}
 	v := e.start(t, c, topic, group, "victim")
-	if !e.settled(append(slices.Clone(peers), v)) {
-		t.Logf("%s never came to rest: left out", group)
+	if err := e.settled(append(slices.Clone(peers), v)); err != nil {
+		t.Logf("%s never came to rest: left out: %v", group, err)
 		return nil
 	}
 	if e.slowPeer {
@@ -211,7 +211,7 @@ func (e *experiment) run(t *testing.T, seed int) *labelled {
 	e.inflict(t, c, v, l, topic)
 	wait(t, time.Until(time.UnixMilli(l.until()+500)))
 	l.Observations = seen()
-	l.Appended = c.appended(topic, l.FaultAt-l.before.Milliseconds())
+	l.Appended = c.appended(topic, l.FaultAt-(l.before+3*recordedBefore).Milliseconds())
 	return l
 }
 
@@ -259,16 +259,17 @@ func (e *experiment) labels(group string) *labelled {
 }
 
 // settled waits until nothing changed in the group for as long as the experiment
-// wants, and every member that can hold a partition has one.
-func (e *experiment) settled(all []*process) bool {
+// wants, and every member that can hold a partition has one; the error is why not.
+func (e *experiment) settled(all []*process) error {
 	limit := time.Now().Add(e.settle + 110*time.Second)
 	want := min(len(all), int(e.partitions))
+	busy, last := 0, int64(0)
 	for time.Now().Before(limit) {
-		busy, last := 0, int64(0)
+		busy, last = 0, 0
 		for _, p := range all {
 			select {
 			case <-p.done:
-				return false
+				return fmt.Errorf("%s ended: %s", p.name, p.stderr.String())
 			default:
 			}
 			held := 0
@@ -285,11 +286,11 @@ func (e *experiment) settled(all []*process) bool {
 			}
 		}
 		if busy >= want && time.Since(time.UnixMilli(last)) >= e.settle {
-			return true
+			return nil
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
-	return false
+	return fmt.Errorf("%d of %d members have partitions, the last change was %s ago", busy, want, time.Since(time.UnixMilli(last)))
 }
 
 // wait is a part of the experiment's course.
@@ -570,7 +571,7 @@ func (l *labelled) worked(records []inspect.Record) bool {
 // victim is the client id of the member that had the fault.
 func (l *labelled) victim() string { return cmp.Or(l.Victim, "victim") }
 
-// measure takes the timeouts from the group's records, where they are on them.
+// measure takes the session timeout from the group's records, where it is on them.
 func (l *labelled) measure(records []inspect.Record) {
 	for _, r := range records {
 		if r.Metadata == nil || r.Time.UnixMilli() > l.FaultAt {
@@ -578,7 +579,7 @@ func (l *labelled) measure(records []inspect.Record) {
 		}
 		for _, m := range r.Metadata.Members {
 			if m.ClientID == l.victim() {
-				l.SessionMS, l.PollMS = int(time.Duration(m.Session)/time.Millisecond), int(time.Duration(m.Rebalance)/time.Millisecond)
+				l.SessionMS = int(time.Duration(m.Session) / time.Millisecond)
 			}
 		}
 	}

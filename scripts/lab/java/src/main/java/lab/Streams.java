@@ -3,6 +3,8 @@ package lab;
 import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Collectors;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.Serdes;
@@ -93,9 +95,11 @@ public final class Streams {
         KafkaStreams streams = new KafkaStreams(b.build(), p);
         Commands commands = new Commands(closing::countDown);
         pace.commands = commands;
+        AtomicReference<Set<TopicPartition>> said = new AtomicReference<>(Set.of());
         streams.setStateListener((now, before) -> {
             if (now == KafkaStreams.State.RUNNING) {
-                Events.say("assigned", "partitions", assigned(streams));
+                said.set(assigned(streams));
+                Events.say("assigned", "partitions", said.get());
             }
             if (now == KafkaStreams.State.ERROR) {
                 Events.say("error", "message", "the application is in state ERROR");
@@ -103,7 +107,12 @@ public final class Streams {
             }
         });
         streams.start();
-        closing.await();
+        while (!closing.await(1, TimeUnit.SECONDS)) { // a cooperative change need not stop the running
+            Set<TopicPartition> now = assigned(streams);
+            if (streams.state() == KafkaStreams.State.RUNNING && !now.equals(said.getAndSet(now))) {
+                Events.say("assigned", "partitions", now);
+            }
+        }
         streams.close();
         Events.say("closed");
         commands.done();
