@@ -17,6 +17,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect/clientconf"
 	"github.com/kgdiag/kgdiag/inspect/clientconf/properties"
 	"github.com/kgdiag/kgdiag/inspect/past"
+	"github.com/kgdiag/kgdiag/internal/render"
 )
 
 // adviseCmd is kgdiag advise.
@@ -71,7 +72,7 @@ A file .kgdiag.yaml in the working directory (--project) holds what a team agree
 		Example: `  kgdiag advise -f consumer.properties --client java@3.7.0 --batch-time 8m
   kgdiag advise -b kafka-1:9092 orders -f orders.properties
   kgdiag advise --log app.log --gc-log gc.log`,
-		Annotations: map[string]string{extraOutputs: "sarif"},
+		Annotations: map[string]string{extraOutputs: strings.Join(render.ReportNames(), ",")},
 		RunE:        o.run,
 	}
 	f := c.Flags()
@@ -345,31 +346,8 @@ func (o *adviseCmd) outcome(c *inspect.Case, r advise.Report, err error) error {
 			return tripped()
 		}
 	}
-	if n := len(pressing(r.Unchecked, c)); o.flags.strict && n > 0 {
+	if n := len(advise.Pressing(r.Unchecked, c)); o.flags.strict && n > 0 {
 		return incomplete(fmt.Errorf("%s could not be checked (--strict)", plural(n, "rule")), "-v lists them with what each needs")
 	}
 	return nil
-}
-
-// pressing are the unchecked rules that concern something the user asked about, and
-// not clusters and groups that nobody named.
-func pressing(us []advise.Unchecked, c *inspect.Case) []advise.Unchecked {
-	offline := c.Cluster == (inspect.Cluster{})
-	var out []advise.Unchecked
-	for _, u := range us {
-		if u.Subject != "" && !(offline && fromCluster(u.Fact)) {
-			out = append(out, u)
-		}
-	}
-	return out
-}
-
-// fromCluster reports whether a fact comes from a running group alone: its cluster,
-// or its logs.
-func fromCluster(f inspect.Fact) bool {
-	switch f {
-	case inspect.FactClientConfig, inspect.FactTimeouts, inspect.FactPollTime, inspect.FactPause, inspect.FactDeclared:
-		return false
-	}
-	return true
 }

@@ -10,7 +10,9 @@ import (
 
 	"github.com/kgdiag/kgdiag/advise"
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/render"
 	"github.com/kgdiag/kgdiag/internal/rulefixture"
+	"github.com/kgdiag/kgdiag/internal/term"
 )
 
 // TestSARIFValidates checks the findings of every fixture against the schema that
@@ -51,19 +53,21 @@ func TestSARIFValidates(t *testing.T) {
 
 func validate(t *testing.T, schema *jsonschema.Schema, name string, fs []advise.Finding) {
 	t.Helper()
-	b, err := sarif(fs)
-	if err != nil {
+	var b bytes.Buffer
+	if err := render.Render(&b, "sarif", render.View{Report: reportOf(fs)}, term.NewPainter(false)); err != nil {
 		t.Fatal(err)
 	}
-	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(b))
+	v, err := jsonschema.UnmarshalJSON(bytes.NewReader(b.Bytes()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := schema.Validate(v); err != nil {
 		t.Errorf("%s: %v", name, err)
 	}
-	var log sarifLog
-	if err := json.Unmarshal(b, &log); err != nil || len(log.Runs[0].Results) != len(fs) {
+	var log struct {
+		Runs []struct{ Results []json.RawMessage }
+	}
+	if err := json.Unmarshal(b.Bytes(), &log); err != nil || len(log.Runs[0].Results) != len(fs) {
 		t.Errorf("%s: %d results for %d findings (%v)", name, len(log.Runs[0].Results), len(fs), err)
 	}
 }

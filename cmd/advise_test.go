@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kgdiag/kgdiag/advise"
+	"github.com/kgdiag/kgdiag/advise/explain"
 )
 
 // inTemp changes into a folder with these files.
@@ -184,7 +185,7 @@ func TestAdviseOnLogs(t *testing.T) {
 }
 
 func TestExplain(t *testing.T) {
-	for _, word := range explainable() {
+	for _, word := range explain.Words() {
 		a, out, _ := testApp()
 		if code := runArgs(a, "explain", word); code != exitOK || out.Len() == 0 {
 			t.Errorf("explain %s: exit %d", word, code)
@@ -202,29 +203,5 @@ func TestExplain(t *testing.T) {
 	a, _, stderr := testApp()
 	if code := runArgs(a, "explain", "poll_interval_exceded"); code != exitUsage || !strings.Contains(stderr.String(), "nearest: poll_interval_exceeded") {
 		t.Errorf("exit %d: %s", code, stderr)
-	}
-}
-
-// TestGlossaryLinks holds the cross references of the glossary to what exists.
-func TestGlossaryLinks(t *testing.T) {
-	for _, g := range glossary {
-		for _, see := range g.See {
-			if _, err := explain(see); err != nil {
-				t.Errorf("%s: see %s: %v", g.Word, see, err)
-			}
-		}
-	}
-}
-
-func TestUncheckedOfManyGroupsIsOneEntry(t *testing.T) {
-	var us []advise.Unchecked
-	for _, g := range []string{"a", "b", "c"} {
-		us = append(us, advise.Unchecked{ID: "KGD101", Group: g, Subject: "client x", Reason: "add a file"},
-			advise.Unchecked{ID: "KGD101", Group: g, Subject: "client y", Reason: "add a file"})
-	}
-	us = append(us, advise.Unchecked{ID: "KGD103", Group: "a", Reason: "add a pause"}, advise.Unchecked{ID: "KGD301", Reason: "needs -b"})
-	got := byReason(us)
-	if len(got) != 3 || got[0].Group != "" || strings.Join(got[0].Groups, ",") != "a,b,c" || got[1].Group != "a" || got[2].Group != "" {
-		t.Errorf("got %+v", got)
 	}
 }

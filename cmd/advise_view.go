@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"fmt"
-	"sort"
 	"strings"
 
 	"github.com/kgdiag/kgdiag/advise"
@@ -15,17 +14,17 @@ import (
 // adviseDocument is the JSON of advise.
 type adviseDocument struct {
 	envelope
-	Findings  []advise.Finding `json:"findings"`
-	Hidden    map[string]int   `json:"hidden"` // findings below --min-severity, by severity
-	Checked   int              `json:"checked"`
-	Rules     int              `json:"rules"`
-	Unchecked []uncheckedEntry `json:"unchecked"`
+	Findings  []advise.Finding           `json:"findings"`
+	Hidden    map[string]int             `json:"hidden"` // findings below --min-severity, by severity
+	Checked   int                        `json:"checked"`
+	Rules     int                        `json:"rules"`
+	Unchecked []advise.UncheckedByReason `json:"unchecked"`
 }
 
 // showAdvice shows a report on what was asked about.
 func (o *adviseCmd) showAdvice(c *inspect.Case, r advise.Report, asked []string) error {
 	doc := adviseDocument{envelope: o.envelopeOf("kgdiag.advise/v1", c), Findings: []advise.Finding{}, Hidden: map[string]int{},
-		Checked: r.Checked, Rules: r.Rules, Unchecked: byReason(r.Unchecked)}
+		Checked: r.Checked, Rules: r.Rules, Unchecked: advise.ByReason(r.Unchecked)}
 	for _, f := range r.Findings {
 		if f.Severity.Rank() < o.floor.Rank() {
 			doc.Hidden[string(f.Severity)]++
@@ -33,14 +32,7 @@ func (o *adviseCmd) showAdvice(c *inspect.Case, r advise.Report, asked []string)
 		}
 		doc.Findings = append(doc.Findings, f)
 	}
-	if o.flags.output == "sarif" {
-		b, err := sarif(doc.Findings)
-		if err != nil {
-			return err
-		}
-		return o.write(b)
-	}
-	v := render.View{Data: doc, Blocks: findingBlocks(doc.Findings, o.flags.verbose)}
+	v := render.View{Data: doc, Report: reportOf(doc.Findings), Blocks: findingBlocks(doc.Findings, o.flags.verbose)}
 	if c.Cluster != (inspect.Cluster{}) {
 		v.Head = o.clusterLine(c.Cluster, "")
 	}
@@ -162,7 +154,7 @@ func fixLines(x *advise.Fix) []render.Line {
 
 // summaryLines counts what was found, hidden and not checked.
 func summaryLines(doc adviseDocument, unchecked []advise.Unchecked, c *inspect.Case, asked []string) []render.Line {
-	not := notChecked(unchecked)
+	not := advise.NotChecked(unchecked)
 	var lines []render.Line
 	if len(doc.Findings) == 0 {
 		text := fmt.Sprintf("%d of %d rules checked, none fired", doc.Checked, doc.Rules)
@@ -223,71 +215,8 @@ func askedText(asked []string, c *inspect.Case) string {
 	return prose.Few(asked, 5)
 }
 
-// notChecked lists the unchecked rules by what would make them checked.
-func notChecked(us []advise.Unchecked) string {
-	byHint := map[string][]string{}
-	var hints []string
-	seen := map[string]bool{}
-	for _, u := range us {
-		if seen[u.Hint+"\x00"+u.ID] {
-			continue
-		}
-		seen[u.Hint+"\x00"+u.ID] = true
-		if byHint[u.Hint] == nil {
-			hints = append(hints, u.Hint)
-		}
-		byHint[u.Hint] = append(byHint[u.Hint], u.ID)
-	}
-	sort.SliceStable(hints, func(i, j int) bool { return len(byHint[hints[i]]) < len(byHint[hints[j]]) })
-	var parts []string
-	for _, h := range hints {
-		ids := byHint[h]
-		what := strings.Join(ids, ", ")
-		if len(ids) > 4 {
-			what = plural(len(ids), "rule")
-		}
-		parts = append(parts, fmt.Sprintf("%s (%s)", what, h))
-	}
-	return strings.Join(parts, "; ")
-}
-
-// uncheckedEntry is a rule that was not checked, for one reason.
-type uncheckedEntry struct {
-	advise.Unchecked
-	// Groups are named where the reason is the same for several; Group is then "".
-	Groups []string `json:"groups,omitempty"`
-}
-
-// byReason joins the entries of several groups that have one reason, so that two
-// thousand groups without a file do not make fifty thousand entries.
-func byReason(us []advise.Unchecked) []uncheckedEntry {
-	type key struct{ id, reason string }
-	at := map[key]int{}
-	out := []uncheckedEntry{}
-	for _, u := range us {
-		k := key{u.ID, u.Reason}
-		i, seen := at[k]
-		if !seen || u.Group == "" || out[i].Group == "" && len(out[i].Groups) == 0 {
-			at[k] = len(out)
-			out = append(out, uncheckedEntry{Unchecked: u})
-			continue
-		}
-		e := &out[i]
-		if len(e.Groups) == 0 {
-			if e.Group == u.Group {
-				continue
-			}
-			e.Groups, e.Group, e.Subject = []string{e.Group}, "", ""
-		}
-		if e.Groups[len(e.Groups)-1] != u.Group {
-			e.Groups = append(e.Groups, u.Group)
-		}
-	}
-	return out
-}
-
 // uncheckedBlock lists what was not checked, and why, for -v.
-func uncheckedBlock(us []uncheckedEntry) render.Block {
+func uncheckedBlock(us []advise.UncheckedByReason) render.Block {
 	t := &render.Table{Columns: render.Cols("UNCHECKED", "NAME", "GROUP", "REASON")}
 	for _, u := range us {
 		who := u.Group

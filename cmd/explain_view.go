@@ -3,8 +3,7 @@ package cmd
 import (
 	"strings"
 
-	"github.com/kgdiag/kgdiag/advise"
-	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/advise/explain"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
 )
@@ -12,23 +11,19 @@ import (
 // textWidth is where explain breaks its prose.
 const textWidth = 100
 
+// explainListView lists all that can be explained.
 func explainListView(env envelope) render.View {
 	rules := &render.Table{Columns: render.Cols("RULE", "NAME", "SEVERITY", "SUMMARY")}
-	var docs []*ruleDoc
-	for _, r := range advise.Rules() {
-		docs = append(docs, ruleDocOf(r))
-		rules.Rows = append(rules.Rows, render.Row(r.ID, r.Name, string(r.Severity), r.Doc.Summary))
+	for _, r := range explain.Rules() {
+		rules.Rows = append(rules.Rows, render.Row(r.ID, r.Name, string(r.Severity), r.Summary))
 	}
 	causes := &render.Table{Columns: render.Cols("CAUSE", "SEEN")}
-	var causeList []causeDoc
-	for _, c := range inspect.Causes() {
-		d := causeDocOf(c)
-		causeList = append(causeList, d)
-		causes.Rows = append(causes.Rows, render.Row(string(c), d.Seen))
+	for _, c := range explain.Causes() {
+		causes.Rows = append(causes.Rows, render.Row(string(c.Cause), c.Seen))
 	}
 	var words []string
-	for _, g := range glossary {
-		words = append(words, g.Word)
+	for _, t := range explain.Terms() {
+		words = append(words, t.Word)
 	}
 	return render.View{
 		Blocks: []render.Block{{Title: "Rules", Table: rules}, {Title: "Causes of a rebalance", Table: causes},
@@ -36,32 +31,25 @@ func explainListView(env envelope) render.View {
 			{Lines: []render.Line{render.L("next   kgdiag explain KGD105")}, NoTSV: true}},
 		Data: struct {
 			envelope
-			Rules  []*ruleDoc    `json:"rules"`
-			Causes []causeDoc    `json:"causes"`
-			Terms  []glossaryDoc `json:"terms"`
-		}{env, docs, causeList, glossary},
+			Rules  []*explain.Rule `json:"rules"`
+			Causes []explain.Cause `json:"causes"`
+			Terms  []explain.Term  `json:"terms"`
+		}{env, explain.Rules(), explain.Causes(), explain.Terms()},
 	}
 }
 
-func explainView(env envelope, topics []topic) render.View {
-	v := render.View{Data: struct {
-		envelope
-		Topics []topic `json:"topics"`
-	}{env, topics}}
-	for _, t := range topics {
-		switch {
-		case t.Rule != nil:
-			v.Blocks = append(v.Blocks, ruleBlock(t.Rule))
-		case t.Cause != nil:
-			v.Blocks = append(v.Blocks, causeBlock(t.Cause))
-		default:
-			v.Blocks = append(v.Blocks, termBlock(t.Term))
-		}
+// topicBlock is the text of one topic.
+func topicBlock(t explain.Topic) render.Block {
+	switch {
+	case t.Rule != nil:
+		return ruleBlock(t.Rule)
+	case t.Cause != nil:
+		return causeBlock(t.Cause)
 	}
-	return v
+	return termBlock(t.Term)
 }
 
-func ruleBlock(r *ruleDoc) render.Block {
+func ruleBlock(r *explain.Rule) render.Block {
 	b := render.Block{Title: r.ID + " " + r.Name}
 	var needs []string
 	for _, n := range r.Needs {
@@ -77,7 +65,7 @@ func ruleBlock(r *ruleDoc) render.Block {
 	return b
 }
 
-func causeBlock(c *causeDoc) render.Block {
+func causeBlock(c *explain.Cause) render.Block {
 	b := render.Block{Title: string(c.Cause)}
 	b.Lines = append(b.Lines, wrap(c.Seen, "seen   ")...)
 	b.Lines = append(b.Lines, wrap(c.Means, "means  ")...)
@@ -85,7 +73,7 @@ func causeBlock(c *causeDoc) render.Block {
 	return b
 }
 
-func termBlock(t *glossaryDoc) render.Block {
+func termBlock(t *explain.Term) render.Block {
 	b := render.Block{Title: t.Word}
 	b.Lines = append(b.Lines, wrap(t.Text, "")...)
 	if len(t.Also) > 0 {

@@ -480,7 +480,7 @@ func (w *whyCmd) checkLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Lin
 	if d.Others > 0 {
 		text += fmt.Sprintf("; %s of other things: kgdiag advise %s", plural(d.Others, "finding"), shellWord(d.Group))
 	}
-	if not := notChecked(d.Unchecked); not != "" {
+	if not := advise.NotChecked(d.Unchecked); not != "" {
 		text += "; not: " + not
 	}
 	lines := paragraph("?", text)

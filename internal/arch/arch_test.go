@@ -35,6 +35,7 @@ var allowed = map[string][]string{
 	"inspect/clientlog":             {"inspect", "inspect/clientconf", "inspect/errcode"},
 	"advise":                        {"inspect", "inspect/settings", "locate", "inspect/errcode", "internal/prose"},
 	"advise/diagnose":               {"inspect", "advise", "internal/prose"},
+	"advise/explain":                {"inspect", "advise", "internal/prose"},
 	"internal/prose":                {},
 	"internal/term":                 {},
 	"internal/render":               {"internal/term"},
@@ -60,7 +61,7 @@ var onlyImporter = map[string]string{
 }
 
 // pure packages neither do I/O nor look at the clock.
-var pure = []string{"locate", "advise", "advise/diagnose", "inspect/timeline", "inspect/membership", "inspect/family", "inspect/settings", "inspect/clientconf", "inspect/clientlog", "internal/prose"}
+var pure = []string{"locate", "advise", "advise/diagnose", "advise/explain", "inspect/timeline", "inspect/membership", "inspect/family", "inspect/settings", "inspect/clientconf", "inspect/clientlog", "internal/prose"}
 
 type source struct {
 	pkg  string // path below the module, "" for main

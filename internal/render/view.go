@@ -3,7 +3,8 @@ package render
 import (
 	"fmt"
 	"io"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/kgdiag/kgdiag/internal/term"
@@ -17,6 +18,8 @@ type View struct {
 	Blocks []Block
 	// Data is what -o json writes: a struct with json tags, envelope included.
 	Data any
+	// Report is what formats for code scanning write; nil where the view is none.
+	Report *Report
 }
 
 // Block is a title, lines and a table, each optional, shown in this order.
@@ -86,33 +89,40 @@ func Row(cells ...string) []Span {
 // Format writes a view. The painter is never nil.
 type Format func(w io.Writer, v View, p *term.Painter) error
 
-var formats = map[string]Format{}
+// formats are those of every view, reports those of views that have a Report.
+var formats, reports = map[string]Format{}, map[string]Format{}
 
-// register makes a format known under a name, at package initialisation.
+// register makes a format of every view known under a name, at package initialisation.
 func register(name string, f Format) bool {
 	formats[name] = f
 	return true
 }
 
-// Names lists the formats: table first, then by name.
+// registerReport is register for a format of views that have a Report.
+func registerReport(name string, f Format) bool {
+	reports[name] = f
+	return true
+}
+
+// Names lists the formats of every view: table first, then by name.
 func Names() []string {
-	names := make([]string, 0, len(formats))
-	for n := range formats {
-		if n != "table" {
-			names = append(names, n)
-		}
-	}
-	sort.Strings(names)
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(formats)), func(n string) bool { return n == "table" })
 	return append([]string{"table"}, names...)
 }
 
-// Render writes v in the named format, one of Names.
+// ReportNames lists the formats beyond Names of views that have a Report.
+func ReportNames() []string { return slices.Sorted(maps.Keys(reports)) }
+
+// Render writes v in the named format, one of Names or, where v has a Report, of
+// ReportNames.
 func Render(w io.Writer, name string, v View, p *term.Painter) error {
-	f, ok := formats[name]
-	if !ok {
-		return fmt.Errorf("output format %q: not known, want %s", name, strings.Join(Names(), ", "))
+	if f, ok := formats[name]; ok {
+		return f(w, v, p)
 	}
-	return f(w, v, p)
+	if f, ok := reports[name]; ok && v.Report != nil {
+		return f(w, v, p)
+	}
+	return fmt.Errorf("output format %q: not known, want %s", name, strings.Join(Names(), ", "))
 }
 
 // Plain is the text of a line without style.

@@ -1,30 +1,7 @@
-package cmd
-
-import "github.com/kgdiag/kgdiag/inspect"
-
-// causeDoc explains a cause: what was seen, what stands behind it, what to do.
-type causeDoc struct {
-	Cause inspect.Cause `json:"cause"`
-	Seen  string        `json:"seen"`
-	Means string        `json:"means"`
-	Do    string        `json:"do"`
-}
-
-func causeDocOf(c inspect.Cause) causeDoc {
-	i := c.Info()
-	return causeDoc{Cause: c, Seen: i.Seen, Means: i.Means, Do: i.Do}
-}
-
-// glossaryDoc is one of Kafka's words.
-type glossaryDoc struct {
-	Word string   `json:"word"`
-	Also []string `json:"also"`
-	Text string   `json:"text"`
-	See  []string `json:"see"`
-}
+package explain
 
 // glossary explains Kafka's words as kgdiag's output uses them.
-var glossary = []glossaryDoc{
+var glossary = []Term{
 	{"assignor", []string{"partition.assignment.strategy", "assignment strategy"}, "How partitions are shared out among members: range, roundrobin, sticky and cooperative-sticky run in the leader's client under the classic protocol; uniform and range run in the broker under the consumer protocol.", []string{"cooperative", "leader"}},
 	{"classic protocol", []string{"classic"}, "The group protocol of all clients before KIP-848: members join, one of them computes the assignment, and all stop while they do.", []string{"consumer protocol", "generation"}},
 	{"consumer protocol", []string{"KIP-848", "group.protocol"}, "The group protocol of Kafka 4.0 (group.protocol=consumer): the broker computes assignments and moves partitions one by one, so that nobody else stops.", []string{"epoch", "classic protocol"}},

@@ -1,0 +1,132 @@
+package render
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Sizes of a lane chart.
+const (
+	laneWidth     = 60
+	laneNameWidth = 24
+	mostLanes     = 12
+)
+
+// Lanes is a chart of what went on side by side in a span of time.
+type Lanes struct {
+	From, To time.Time
+	Edge     func(time.Time) string // a moment above the chart
+	Spans    []LaneSpan
+	Marks    []time.Time // below the lanes
+	MarkName string
+	Legend   string
+	Rest     string // says of lanes that have no room: "(3 %s)"
+}
+
+// LaneSpan is a stretch of one lane, drawn with a mark. Marks other than Calm win over
+// it, since what is short and bad must not vanish under what is long and good.
+type LaneSpan struct {
+	Lane     string
+	From, To time.Time
+	Mark     rune
+}
+
+// Calm is the mark of what needs no look; lanes that hold nothing else are the first to
+// be left out.
+const Calm = '='
+
+// Lines draws the chart; none where there is no span.
+func (c *Lanes) Lines() []Line {
+	lanes, hidden := c.shown()
+	if len(lanes) == 0 {
+		return nil
+	}
+	wide := len([]rune(c.MarkName))
+	for _, lane := range lanes {
+		wide = max(wide, len([]rune(lane)))
+	}
+	wide = min(wide, laneNameWidth)
+	row := func(name, cells string) Line { return L("%-*s  %s", wide, clip(name, wide), cells) }
+	out := []Line{row("", c.edges())}
+	for _, lane := range lanes {
+		out = append(out, row(lane, c.cells(lane)))
+	}
+	marks := []rune(strings.Repeat(" ", laneWidth))
+	for _, at := range c.Marks {
+		marks[c.column(at)] = '|'
+	}
+	out = append(out, row(c.MarkName, string(marks)))
+	legend := c.Legend
+	if hidden > 0 {
+		legend += fmt.Sprintf("   (%d %s)", hidden, c.Rest)
+	}
+	return append(out, L("%s", legend))
+}
+
+// cells are the spans of one lane.
+func (c *Lanes) cells(lane string) string {
+	cells := []rune(strings.Repeat(" ", laneWidth))
+	for _, s := range c.Spans {
+		if s.Lane != lane {
+			continue
+		}
+		for i := c.column(s.From); i <= c.column(s.To); i++ {
+			if cells[i] == ' ' || s.Mark != Calm {
+				cells[i] = s.Mark
+			}
+		}
+	}
+	return string(cells)
+}
+
+// edges are the times at the left, in the middle and at the right of the chart.
+func (c *Lanes) edges() string {
+	left, middle, right := c.Edge(c.From), c.Edge(c.From.Add(c.To.Sub(c.From)/2)), c.Edge(c.To)
+	s := left + strings.Repeat(" ", max(1, laneWidth/2-len(left)-len(middle)/2)) + middle
+	return s + strings.Repeat(" ", max(1, laneWidth-len(s)-len(right))) + right
+}
+
+// shown are the lanes to draw, those that are not calm first where there are too many,
+// in the order of their names.
+func (c *Lanes) shown() (lanes []string, hidden int) {
+	calm := map[string]bool{}
+	for _, s := range c.Spans {
+		was, seen := calm[s.Lane]
+		calm[s.Lane] = s.Mark == Calm && (was || !seen)
+	}
+	for lane := range calm {
+		lanes = append(lanes, lane)
+	}
+	slices.SortFunc(lanes, func(a, b string) int {
+		if calm[a] != calm[b] {
+			if calm[b] {
+				return -1
+			}
+			return 1
+		}
+		return strings.Compare(a, b)
+	})
+	shown := lanes[:min(len(lanes), mostLanes)]
+	slices.Sort(shown)
+	return shown, len(lanes) - len(shown)
+}
+
+// column is the place of a moment in the chart.
+func (c *Lanes) column(t time.Time) int {
+	all := c.To.Sub(c.From)
+	if all <= 0 {
+		return 0
+	}
+	n := int(float64(laneWidth) * float64(t.Sub(c.From)) / float64(all))
+	return min(max(n, 0), laneWidth-1)
+}
+
+func clip(s string, n int) string {
+	r := []rune(s)
+	if len(r) <= n {
+		return s
+	}
+	return string(r[:n-1]) + "…"
+}
