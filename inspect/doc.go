@@ -4,7 +4,7 @@
 // __consumer_offsets, live observations, rebalances with their causes, log
 // events, client configurations, and the Gaps, which say what could not be read
 // and why. The packages below this one fill it (collect, offsetlog, clientconf,
-// clientlog) or derive from it (timeline); package advise only reads it.
+// clientlog) or derive from it (membership, judge); package advise only reads it.
 //
 // The package refuses to do I/O against a cluster, to judge, and to print. It
 // also holds the codec of the case file, the format behind record and --from and

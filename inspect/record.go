@@ -72,7 +72,7 @@ type OffsetCommit struct {
 	Expires     Time   `json:"expires,omitzero"`   // v1 only
 	TopicID     string `json:"topic_id,omitempty"` // v4+, base64url as Kafka prints it
 	// Thinned is how many commits of this partition were left out before this one, so
-	// that a busy group's case stays small (timeline.Thinner).
+	// that a busy group's case stays small (judge.Thinner).
 	Thinned int64 `json:"thinned,omitempty"`
 }
 

@@ -21,7 +21,7 @@
 //
 // # What it refuses to do
 //
-// It judges nothing: causes are the business of package timeline. It never sends
+// It judges nothing: causes are the business of package judge. It never sends
 // anything but Metadata, ListOffsets and Fetch, never commits, never asks for a
 // group. It does not hold a log in memory: what it keeps depends on the fetch size
 // and on the groups asked for. It does not hide damage: corrupt batches, unknown

@@ -5,5 +5,5 @@
 //
 // What could not be read is a Gap, or the Log and Missing errors of the Past beside
 // the rest. The package refuses to print, to read flags or the environment, and to
-// judge: causes are worked out by inspect/timeline.
+// judge: causes are worked out by inspect/judge.
 package past

@@ -9,8 +9,8 @@ import (
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/clientlog"
 	"github.com/kgdiag/kgdiag/inspect/collect"
+	"github.com/kgdiag/kgdiag/inspect/judge"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
-	"github.com/kgdiag/kgdiag/inspect/timeline"
 )
 
 // Query says which groups' past to read, and how much of it.
@@ -127,7 +127,7 @@ func (p *Past) NoteLog() {
 
 // Build rebuilds the timelines of a case from its records and observations.
 func Build(c *inspect.Case) {
-	c.Timelines = timeline.Build(c, timeline.Options{})
+	c.Timelines = judge.Build(c, judge.Options{})
 	for _, t := range c.Timelines {
 		if t.CompleteSince.After(c.Window.CompleteSince.Time) {
 			c.Window.CompleteSince = t.CompleteSince

@@ -10,8 +10,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/judge"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
-	"github.com/kgdiag/kgdiag/inspect/timeline"
 	"github.com/kgdiag/kgdiag/locate"
 )
 
@@ -41,7 +41,7 @@ type scan struct {
 	begin time.Time // of the window
 	broad bool      // look further back only for groups that rebalanced
 	want  map[string]bool
-	thin  timeline.Thinner
+	thin  judge.Thinner
 	logs  []inspect.PartitionLog
 }
 
@@ -101,7 +101,7 @@ func (s *scan) partitions(ids []string) (map[int32][]string, error) {
 // span reads a span of partitions, thinned.
 func (s *scan) span(ctx context.Context, parts map[int32][]string, from, to offsetlog.Point) ([]inspect.Record, []inspect.PartitionLog, error) {
 	req := offsetlog.Request{Partitions: slices.Sorted(maps.Keys(parts)), Filter: offsetlog.Filter{Groups: s.want, Commits: true}, From: from, To: to, Progress: s.Progress}
-	var thin timeline.Thinner
+	var thin judge.Thinner
 	logs, err := s.Scanner.Scan(ctx, req, func(rec inspect.Record) error {
 		thin.Add(rec)
 		return nil
@@ -146,7 +146,7 @@ func (s *scan) before(ctx context.Context, parts map[int32][]string, window []in
 func (s *scan) open(records []inspect.Record, parts map[int32][]string) map[int32][]string {
 	settled := map[string]bool{}
 	c := &inspect.Case{Records: records, Groups: s.c.Groups, Window: s.c.Window}
-	for _, t := range timeline.Build(c, timeline.Options{}) {
+	for _, t := range judge.Build(c, judge.Options{}) {
 		// The first rebalance of all is only a beginning; one with a predecessor tells.
 		settled[t.Group] = s.broad && len(t.Rebalances) == 0 || slices.ContainsFunc(t.Rebalances, func(rb inspect.Rebalance) bool {
 			return rb.PreviousGeneration != nil || rb.Members.Before > 0 || len(rb.Members.Joined) > 0

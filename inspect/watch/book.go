@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
-	"github.com/kgdiag/kgdiag/inspect/timeline"
+	"github.com/kgdiag/kgdiag/inspect/judge"
 )
 
 const (
@@ -72,7 +72,7 @@ func (b *book) add(r inspect.Record) {
 // thin keeps of the commits what a verdict needs, so that a busy group takes no more
 // memory than a quiet one.
 func (b *book) thin() {
-	var t timeline.Thinner
+	var t judge.Thinner
 	for _, r := range b.records {
 		t.Add(r)
 	}
@@ -92,7 +92,7 @@ func (b *book) prefix(records []inspect.Record) {
 
 // timeline rebuilds the group's rebalances from the book.
 func (w *Watcher) timeline(b *book, end time.Time) inspect.Timeline {
-	in := timeline.Input{Group: b.id, Observations: w.differ.group(b.id).polls, Snapshot: b.snapshot, Logs: w.logs, End: inspect.At(end)}
+	in := judge.Input{Group: b.id, Observations: w.differ.group(b.id).polls, Snapshot: b.snapshot, Logs: w.logs, End: inspect.At(end)}
 	for _, e := range w.said {
 		if e.Group == "" || e.Group == b.id {
 			in.Events = append(in.Events, e)
@@ -101,7 +101,7 @@ func (w *Watcher) timeline(b *book, end time.Time) inspect.Timeline {
 	for i := range b.records {
 		in.Records = append(in.Records, &b.records[i])
 	}
-	return timeline.BuildGroup(in, timeline.Options{})
+	return judge.BuildGroup(in, judge.Options{})
 }
 
 // met reports whether the snapshot is of a later time than the watch's start.

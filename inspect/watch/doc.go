@@ -11,6 +11,6 @@
 // without a missed or doubled generation: records count by their offset and
 // generation, not by when they were read.
 //
-// The package refuses to print, to guess a cause (timeline does, and its verdicts
+// The package refuses to print, to guess a cause (judge does, and its verdicts
 // come as later events that refer to the rebalance), and to join any group.
 package watch

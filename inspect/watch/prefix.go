@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/judge"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
-	"github.com/kgdiag/kgdiag/inspect/timeline"
 )
 
 // prefix is what the log held of the time before the watch.
@@ -30,7 +30,7 @@ func (w *Watcher) readPrefix(ctx context.Context, ends map[int32]int64, groups m
 	// Without names the commits of all groups of the cluster would be read: then only
 	// the membership is, and commits from now on.
 	req.Commits = w.named
-	var thin timeline.Thinner
+	var thin judge.Thinner
 	p.logs, p.err = w.cfg.Scanner.Scan(ctx, req, func(r inspect.Record) error {
 		if groups[r.Group] {
 			thin.Add(r)

@@ -14,8 +14,8 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/collect"
+	"github.com/kgdiag/kgdiag/inspect/judge"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
-	"github.com/kgdiag/kgdiag/inspect/timeline"
 	"github.com/kgdiag/kgdiag/internal/fakecluster"
 )
 
@@ -239,7 +239,7 @@ func TestWatchWithoutREAD(t *testing.T) {
 	})
 	// What it kept is a history of its own.
 	l.stop()
-	tls := timeline.Build(l.w.Case(), timeline.Options{})
+	tls := judge.Build(l.w.Case(), judge.Options{})
 	if len(tls) != 1 || len(tls[0].Rebalances) != 1 || tls[0].Rebalances[0].ID != e.Record || tls[0].Rebalances[0].Cause != inspect.MemberJoined {
 		t.Errorf("the case tells %+v, want the join of b, %s", tls, e.Record)
 	}

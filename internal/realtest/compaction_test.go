@@ -17,8 +17,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/judge"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
-	"github.com/kgdiag/kgdiag/inspect/timeline"
 )
 
 // offsetsTopic is what the log cleaner works on here.
@@ -317,7 +317,7 @@ func (c *cluster) scanUnderCleaner(group string) *inspect.Timeline {
 		}
 	}
 	c.t.Logf("generations that the scan saw %v; log %+v", seen, logs[0])
-	return &timeline.Build(kase, timeline.Options{})[0]
+	return &judge.Build(kase, judge.Options{})[0]
 }
 
 // completeFrom is the time of the first record after the newest hole in the offsets,

@@ -28,7 +28,7 @@ import (
 )
 
 // labelled is a line of the file of departures: what was done to a group, what its
-// coordinator said of it, and the records that it wrote. inspect/timeline scores
+// coordinator said of it, and the records that it wrote. inspect/judge scores
 // itself on such files, and its tests describe the fields.
 type labelled struct {
 	Group       string           `json:"group"`
@@ -108,7 +108,7 @@ const (
 )
 
 // TestRecordDepartures makes the files of labelled departures on which
-// inspect/timeline is scored (scripts/record-departures). The truth is what was done,
+// inspect/judge is scored (scripts/record-departures). The truth is what was done,
 // confirmed by the coordinator's log; kgdiag is not asked.
 func TestRecordDepartures(t *testing.T) {
 	file := os.Getenv(recordInto)

@@ -1,4 +1,4 @@
-package timeline
+package judge
 
 import (
 	"cmp"
@@ -11,28 +11,28 @@ import (
 )
 
 // timeline assembles the result.
-func (t *track) timeline() inspect.Timeline {
-	tl := inspect.Timeline{Group: t.in.Group, Type: t.Type, CompleteSince: t.completeSince(), Rebalances: []inspect.Rebalance{}}
-	if tl.Type == inspect.UnknownType && t.in.Snapshot != nil {
-		tl.Type = t.in.Snapshot.Type
+func (g *group) timeline(stuck map[*departure][]string, deploys map[*step]*deploy) inspect.Timeline {
+	tl := inspect.Timeline{Group: g.in.Group, Type: g.Type, CompleteSince: g.completeSince(), Rebalances: []inspect.Rebalance{}}
+	if tl.Type == inspect.UnknownType && g.in.Snapshot != nil {
+		tl.Type = g.in.Snapshot.Type
 	}
-	for _, s := range t.steps {
-		tl.Rebalances = append(tl.Rebalances, t.rebalance(s))
+	for _, s := range g.steps {
+		tl.Rebalances = append(tl.Rebalances, g.rebalance(s, stuck, deploys[s]))
 	}
-	tl.Spans = t.spans()
-	tl.Pauses = t.pauses()
+	tl.Spans = g.spans()
+	tl.Pauses = g.pauses()
 	return tl
 }
 
 // completeSince is the moment since which the group's offsets partition is known
 // to hold everything.
-func (t *track) completeSince() inspect.Time {
+func (g *group) completeSince() inspect.Time {
 	var since inspect.Time
-	if len(t.Records) == 0 {
+	if len(g.Records) == 0 {
 		return since
 	}
-	for _, l := range t.in.Logs {
-		if l.Partition == t.Records[len(t.Records)-1].Partition {
+	for _, l := range g.in.Logs {
+		if l.Partition == g.Records[len(g.Records)-1].Partition {
 			since = l.CompleteSince
 		}
 	}
@@ -40,8 +40,9 @@ func (t *track) completeSince() inspect.Time {
 }
 
 // rebalance fills in what the judgement left open.
-func (t *track) rebalance(s *step) inspect.Rebalance {
-	r := s.out
+func (g *group) rebalance(s *step, stuck map[*departure][]string, in *deploy) inspect.Rebalance {
+	r := conclude(s, in)
+	r.StartedAt = inspect.At(g.began(s))
 	r.ID, r.Time, r.Generation, r.PreviousGeneration = s.ID, inspect.At(s.At), s.Generation, s.PreviousGeneration
 	if len(s.Generations) > 1 {
 		r.Generations = s.Generations
@@ -58,11 +59,11 @@ func (t *track) rebalance(s *step) inspect.Rebalance {
 		r.Converged = inspect.Ms(max(0, s.Converged.Sub(s.At)))
 		r.ConvergedLast = s.ConvergedLast
 	}
-	t.stopped(s, &r)
-	r.Members = t.change(s)
+	g.stopped(s, &r)
+	r.Members = g.change(s, stuck)
 	for _, d := range s.left {
 		if d.v.cause == r.Cause {
-			if stall := t.stall(d); stall != nil && (r.Stall == nil || *stall > *r.Stall) {
+			if stall := g.stall(d); stall != nil && (r.Stall == nil || *stall > *r.Stall) {
 				r.Stall = stall
 			}
 			if d.ev.cad.perRecord && d.ev.cad.stepTime > 0 {
@@ -74,14 +75,14 @@ func (t *track) rebalance(s *step) inspect.Rebalance {
 }
 
 // change lists who came and went.
-func (t *track) change(s *step) inspect.Change {
+func (g *group) change(s *step, stuck map[*departure][]string) inspect.Change {
 	ch := inspect.Change{Before: len(s.Before), After: len(s.After),
 		Joined: []inspect.Join{}, Left: []inspect.Departure{}, Replaced: []inspect.Replacement{}}
 	for _, m := range s.Joined {
-		ch.Joined = append(ch.Joined, t.join(s, m))
+		ch.Joined = append(ch.Joined, join(s, m))
 	}
 	for _, d := range s.left {
-		ch.Left = append(ch.Left, t.left(d))
+		ch.Left = append(ch.Left, g.left(d, stuck[d]))
 	}
 	for _, sw := range s.replaced {
 		r := inspect.Replacement{ClientID: sw.New.ClientID, Host: sw.Old.Host, OldMemberID: sw.Old.ID, NewMemberID: sw.New.ID, InstanceID: sw.New.InstanceID}
@@ -94,9 +95,9 @@ func (t *track) change(s *step) inspect.Change {
 }
 
 // join says who came, and since when it had been away.
-func (t *track) join(s *step, m *membership.Member) inspect.Join {
+func join(s *step, m *membership.Member) inspect.Join {
 	j := inspect.Join{ClientID: m.ClientID, Host: m.Host, MemberID: m.ID, InstanceID: m.InstanceID}
-	if d := t.returns[arrival{s, m.ID}]; d != nil {
+	if d := s.back[m.ID]; d != nil {
 		j.Back = d.step.ID
 		from := d.ev.lastAt
 		if from.IsZero() {
@@ -108,20 +109,20 @@ func (t *track) join(s *step, m *membership.Member) inspect.Join {
 }
 
 // left is one departure in full.
-func (t *track) left(d *departure) inspect.Departure {
+func (g *group) left(d *departure, stuck []string) inspect.Departure {
 	e, m := d.ev, d.Member
 	out := inspect.Departure{ClientID: m.ClientID, Host: m.Host, MemberID: m.ID, InstanceID: m.InstanceID, Client: m.Client,
 		LeftBetween: [2]inspect.Time{inspect.At(e.lo), inspect.At(e.hi)}, Commits: e.n, Session: m.Session, Rebalance: m.Rebalance,
-		Cause: d.v.cause, Confidence: d.v.conf, Returned: d.v.returned, IdlePartitions: []string{}, Stuck: e.stuck}
+		Cause: d.v.cause, Confidence: d.v.conf, Returned: d.v.returned, IdlePartitions: []string{}, Stuck: stuck}
 	if e.n > 0 {
 		out.LastCommit, out.LastAdvance = inspect.At(e.lastAt), inspect.At(e.advanceAt)
 		out.Silent = &[2]inspect.Millis{inspect.Millis(e.gapLo), inspect.Millis(e.gapHi)}
-		out.Idle = t.idle(d)
+		out.Idle = g.idle(d)
 		for _, k := range e.idle {
 			out.IdlePartitions = append(out.IdlePartitions, k.String())
 		}
 	}
-	out.Rivals, out.InBatch, out.Stall, out.OthersCoped = d.v.rivals, d.v.inBatch, t.stall(d), e.waiting == 1
+	out.Rivals, out.InBatch, out.Stall, out.OthersCoped = d.v.rivals, d.v.inBatch, g.stall(d), e.waiting == 1
 	if e.cad.perRecord && e.cad.stepTime > 0 {
 		out.Step = inspect.Ms(e.cad.stepTime)
 	}
@@ -139,7 +140,7 @@ func (t *track) left(d *departure) inspect.Departure {
 // idle is how long the departed member's partitions stood still until they had an
 // owner again: since its last progress where records waited, since its last commit
 // where that is not known, and null where nothing waited.
-func (t *track) idle(d *departure) *inspect.Millis {
+func (g *group) idle(d *departure) *inspect.Millis {
 	from := d.ev.lastAt
 	switch d.ev.waiting {
 	case 1:
@@ -155,7 +156,7 @@ func (t *track) idle(d *departure) *inspect.Millis {
 // timer commits, because the work may have stalled right after its beat. An
 // overrun inside a batch shows none, as its commits ran on, and neither does a return
 // that a move of the coordinator delayed.
-func (t *track) stall(d *departure) *inspect.Millis {
+func (g *group) stall(d *departure) *inspect.Millis {
 	e := d.ev
 	if d.ret == nil || e.n == 0 || d.v.inBatch || e.gapHi <= e.cad.most {
 		return nil
@@ -163,7 +164,7 @@ func (t *track) stall(d *departure) *inspect.Millis {
 	if d.v.cause != inspect.PollIntervalExceeded && d.v.cause != inspect.SessionExpired && d.v.cause != inspect.SyncPhaseExpired {
 		return nil
 	}
-	if t.leaderChanged(d.Pos, d.ret.step.Pos) {
+	if g.leaderChanged(d.Pos, d.ret.step.Pos) {
 		return nil // it may have been ready long before there was a coordinator to join
 	}
 	stall := d.ret.step.At.Sub(e.advanceAt)
@@ -178,7 +179,7 @@ func (t *track) stall(d *departure) *inspect.Millis {
 
 // stopped estimates how long the whole group stood still. Only an eager group
 // does: nobody keeps a partition while it rebalances.
-func (t *track) stopped(s *step, r *inspect.Rebalance) {
+func (g *group) stopped(s *step, r *inspect.Rebalance) {
 	if s.Deleted || s.Base || len(s.replaced) > 0 && len(s.left) == 0 {
 		return
 	}
@@ -188,11 +189,11 @@ func (t *track) stopped(s *step, r *inspect.Rebalance) {
 		}
 		return
 	}
-	if t.liveStopped(s, r) {
+	if g.liveStopped(s, r) {
 		return
 	}
 	var latest, first time.Time
-	for _, list := range t.commits {
+	for _, list := range g.commits {
 		i := firstAfter(list, s.Pos)
 		if i == len(list) {
 			continue
@@ -218,30 +219,18 @@ func (t *track) stopped(s *step, r *inspect.Rebalance) {
 		lo = latest
 	}
 	stop := s.At.Sub(lo)
-	if limit := t.longestRebalance(s); limit > 0 {
+	if limit := s.longestRebalance(); limit > 0 {
 		stop = min(stop, limit)
 	}
 	r.Stopped, r.StoppedBasis = inspect.Ms(max(time.Millisecond, stop)), "estimated"
 }
 
-func (t *track) longestRebalance(s *step) time.Duration {
-	var most time.Duration
-	for _, all := range []map[string]*membership.Member{s.Before, s.After} {
-		for _, m := range all {
-			if m.Rebalance != nil {
-				most = max(most, m.Rebalance.Duration())
-			}
-		}
-	}
-	return most
-}
-
 // laneNames gives every member a lane: instance id, or client id, with the host
 // where several members share the client id, and the member id's end where they
 // share both.
-func (t *track) laneNames() map[string]string {
+func (g *group) laneNames() map[string]string {
 	hosts, twins := map[string]map[string]bool{}, map[string]bool{}
-	for _, s := range t.steps {
+	for _, s := range g.steps {
 		count := map[string]int{}
 		for _, m := range s.After {
 			if m.Static() {
@@ -261,7 +250,7 @@ func (t *track) laneNames() map[string]string {
 		}
 	}
 	out := map[string]string{}
-	for id, m := range t.Seen {
+	for id, m := range g.Seen {
 		switch {
 		case m.Static():
 			out[id] = *m.InstanceID
@@ -279,8 +268,8 @@ func (t *track) laneNames() map[string]string {
 }
 
 // spans are the lives of the members for the lane chart.
-func (t *track) spans() []inspect.Span {
-	lanes := t.laneNames()
+func (g *group) spans() []inspect.Span {
+	lanes := g.laneNames()
 	var out []inspect.Span
 	open := map[string]time.Time{}
 	add := func(id string, from, to time.Time, kind string) {
@@ -288,7 +277,7 @@ func (t *track) spans() []inspect.Span {
 			out = append(out, inspect.Span{Lane: lanes[id], From: inspect.At(from), To: inspect.At(to), Kind: kind})
 		}
 	}
-	for _, s := range t.steps {
+	for _, s := range g.steps {
 		for _, sw := range s.replaced {
 			if from, ok := open[sw.Old.ID]; ok {
 				add(sw.Old.ID, from, s.At, "member")
@@ -296,7 +285,7 @@ func (t *track) spans() []inspect.Span {
 			}
 		}
 		for _, d := range s.left {
-			t.departureSpans(d, open, add)
+			g.departureSpans(d, open, add)
 		}
 		for id := range s.After {
 			if _, ok := open[id]; !ok {
@@ -305,18 +294,18 @@ func (t *track) spans() []inspect.Span {
 		}
 	}
 	for id, from := range open {
-		if t.Members[id] != nil {
-			add(id, from, t.end, "member")
+		if g.Members[id] != nil {
+			add(id, from, g.end, "member")
 		}
 	}
 	slices.SortFunc(out, func(a, b inspect.Span) int {
-		return cmp.Or(cmp.Compare(a.Lane, b.Lane), a.From.Compare(b.From.Time), cmp.Compare(a.Kind, b.Kind))
+		return cmp.Or(cmp.Compare(a.Lane, b.Lane), a.From.Compare(b.From.Time), cmp.Compare(a.Kind, b.Kind), a.To.Compare(b.To.Time))
 	})
 	return out
 }
 
 // departureSpans closes the life of a departed member: with commits, silent, out.
-func (t *track) departureSpans(d *departure, open map[string]time.Time, add func(string, time.Time, time.Time, string)) {
+func (g *group) departureSpans(d *departure, open map[string]time.Time, add func(string, time.Time, time.Time, string)) {
 	id, e := d.Member.ID, d.ev
 	from, ok := open[id]
 	if !ok {
@@ -346,20 +335,20 @@ const mostPauses = 20
 
 // pauses finds the longest silences of members that went on afterwards. Only
 // commits that come with the work count: a timer's silence is its interval.
-func (t *track) pauses() []inspect.Pause {
-	lanes := t.laneNames()
+func (g *group) pauses() []inspect.Pause {
+	lanes := g.laneNames()
 	var out []inspect.Pause
-	for i, s := range t.steps {
-		until := len(t.Records)
-		if i+1 < len(t.steps) {
-			until = t.steps[i+1].First
+	for i, s := range g.steps {
+		until := len(g.Records)
+		if i+1 < len(g.steps) {
+			until = g.steps[i+1].First
 		}
 		for _, m := range membership.ByID(s.After) {
 			held := map[membership.TopicPartition]int{}
 			for _, k := range m.Assigned {
 				held[k] = s.Pos
 			}
-			out = append(out, pausesIn(m, lanes[m.ID], t.commitsOf(held, until))...)
+			out = append(out, pausesIn(m, lanes[m.ID], g.commitsOf(held, until))...)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b inspect.Pause) int {

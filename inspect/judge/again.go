@@ -1,4 +1,4 @@
-package timeline
+package judge
 
 import (
 	"cmp"
@@ -28,25 +28,25 @@ type goings struct {
 	list   []*departure
 }
 
-// stuckAgain names the records that come back: a partition whose committed offset is
+// stuckRecords names the records that come back: a partition whose committed offset is
 // the same each time its owner goes, whoever that is, while other partitions move
 // on. One record at which a process dies, or over which it sits for longer than its
 // poll interval, leaves no commit of its own; only the departures show it.
-func (t *track) stuckAgain() {
+func (g *group) stuckRecords() map[*departure][]string {
 	open := map[membership.TopicPartition]*goings{}
 	var all []*goings
-	for _, s := range t.steps {
+	for _, s := range g.steps {
 		for _, d := range s.left {
 			if len(s.left) > 1 || d.ev.moved {
 				continue // several at once, or a coordinator that moved: no record did that
 			}
 			for k := range d.Held {
-				at, ok := t.standsAt(k, d.Pos)
+				at, ok := g.standsAt(k, d.Pos)
 				if !ok {
 					continue
 				}
-				if g := open[k]; g != nil && g.offset == at {
-					g.list = append(g.list, d)
+				if r := open[k]; r != nil && r.offset == at {
+					r.list = append(r.list, d)
 					continue
 				}
 				open[k] = &goings{part: k, offset: at, list: []*departure{d}}
@@ -54,36 +54,43 @@ func (t *track) stuckAgain() {
 			}
 		}
 	}
-	all = slices.DeleteFunc(all, func(g *goings) bool { return !t.sticks(g) })
-	all = slices.DeleteFunc(slices.Clone(all), func(g *goings) bool { return overshadowed(g, all) })
+	all = slices.DeleteFunc(all, func(r *goings) bool { return !g.sticks(r) })
+	all = slices.DeleteFunc(slices.Clone(all), func(r *goings) bool { return overshadowed(r, all) })
 	slices.SortFunc(all, func(a, b *goings) int {
 		return cmp.Or(membership.Compare(a.part, b.part), cmp.Compare(a.offset, b.offset))
 	})
-	for _, g := range all {
-		if g.offset < 0 {
+	out := map[*departure][]string{}
+	for _, s := range g.steps {
+		for _, d := range s.left {
+			out[d] = slices.Clone(d.ev.stuck)
+		}
+	}
+	for _, r := range all {
+		if r.offset < 0 {
 			continue // which record is not known, only that it is none of the others
 		}
-		text := stuckText(g.part, g.offset)
-		for _, d := range g.list {
-			if !slices.Contains(d.ev.stuck, text) {
-				d.ev.stuck = append(d.ev.stuck, text)
+		text := stuckText(r.part, r.offset)
+		for _, d := range r.list {
+			if !slices.Contains(out[d], text) {
+				out[d] = append(out[d], text)
 			}
 		}
 	}
+	return out
 }
 
 // standsAt is the committed offset of a partition when its owner went. One that was
 // committed nowhere in what was read stands where it stood before, which only the
 // live view knows: -1 without it.
-func (t *track) standsAt(k membership.TopicPartition, pos int) (offset int64, ok bool) {
-	list := t.commits[k]
+func (g *group) standsAt(k membership.TopicPartition, pos int) (offset int64, ok bool) {
+	list := g.commits[k]
 	if i := firstAfter(list, pos-1); i > 0 {
 		return list[i-1].offset, true
 	}
 	if len(list) > 0 {
 		return 0, false // committed later for the first time
 	}
-	if o := t.liveOffset(k); o != nil && o.Committed != nil {
+	if o := g.liveOffset(k); o != nil && o.Committed != nil {
 		return *o.Committed, true
 	}
 	return -1, true
@@ -95,34 +102,34 @@ func stuckText(k membership.TopicPartition, offset int64) string {
 
 // sticks reports whether it is that one record: often enough, with records waiting,
 // and neither the whole topic nor everything its owners had stood still.
-func (t *track) sticks(g *goings) bool {
-	closes := !slices.ContainsFunc(g.list, func(d *departure) bool { return d.v.cause != inspect.MemberLeft })
+func (g *group) sticks(r *goings) bool {
+	closes := !slices.ContainsFunc(r.list, func(d *departure) bool { return d.v.cause != inspect.MemberLeft })
 	least := stuckLeast
 	if closes {
 		least = stuckCloses
 	}
-	if len(g.list) < least {
+	if len(r.list) < least {
 		return false
 	}
-	first, last := g.list[0], g.list[len(g.list)-1]
-	lag, known := t.lagAt(g.part, g.offset)
+	first, last := r.list[0], r.list[len(r.list)-1]
+	lag, known := g.lagAt(r.part, r.offset)
 	if known && lag <= 0 {
 		return false
 	}
 	moved, others := 0, 0
-	for k := range t.commits {
-		if k == g.part || k.Topic != g.part.Topic {
+	for k := range g.commits {
+		if k == r.part || k.Topic != r.part.Topic {
 			continue
 		}
 		others++
-		if t.movedBetween(k, first.Pos, last.Pos) >= stuckMoves {
+		if g.movedBetween(k, first.Pos, last.Pos) >= stuckMoves {
 			moved++
 		}
 	}
 	if others == 0 {
 		return known
 	}
-	return 2*moved >= others && t.ownersElsewhere(g)
+	return 2*moved >= others && g.ownersElsewhere(r)
 }
 
 // overshadowed reports whether another partition tells the same departures better:
@@ -158,14 +165,14 @@ func bit(b bool) int {
 // ownersElsewhere reports whether the owners did work on others of their partitions,
 // half of them or several: one that goes before it has done anything is not stopped by a record.
 // An owner that had nothing else proves nothing either way.
-func (t *track) ownersElsewhere(g *goings) bool {
+func (g *group) ownersElsewhere(r *goings) bool {
 	had, worked := 0, 0
-	for i := 1; i < len(g.list); i++ {
+	for i := 1; i < len(r.list); i++ {
 		others, moved := 0, false
-		for k := range g.list[i].Held {
-			if k != g.part {
+		for k := range r.list[i].Held {
+			if k != r.part {
 				others++
-				moved = moved || t.movedBetween(k, g.list[i-1].Pos, g.list[i].Pos) > 0
+				moved = moved || g.movedBetween(k, r.list[i-1].Pos, r.list[i].Pos) > 0
 			}
 		}
 		had += bit(others > 0)
@@ -175,8 +182,8 @@ func (t *track) ownersElsewhere(g *goings) bool {
 }
 
 // movedBetween is how far a partition's committed offset went between two records.
-func (t *track) movedBetween(k membership.TopicPartition, from, to int) int64 {
-	list := t.commits[k]
+func (g *group) movedBetween(k membership.TopicPartition, from, to int) int64 {
+	list := g.commits[k]
 	lo, hi := firstAfter(list, from-1), firstAfter(list, to-1)
 	if hi == 0 || lo >= hi {
 		return 0
@@ -186,8 +193,8 @@ func (t *track) movedBetween(k membership.TopicPartition, from, to int) int64 {
 
 // lagAt is how many records wait in a partition, where the group was described and
 // still stands at the offset.
-func (t *track) lagAt(k membership.TopicPartition, offset int64) (lag int64, known bool) {
-	o := t.liveOffset(k)
+func (g *group) lagAt(k membership.TopicPartition, offset int64) (lag int64, known bool) {
+	o := g.liveOffset(k)
 	if o == nil || o.Lag == nil || o.Committed == nil || *o.Committed != offset {
 		return 0, false
 	}
@@ -195,12 +202,12 @@ func (t *track) lagAt(k membership.TopicPartition, offset int64) (lag int64, kno
 }
 
 // liveOffset is a partition's offset and lag as the group was described; nil unknown.
-func (t *track) liveOffset(k membership.TopicPartition) *inspect.PartitionLag {
-	if t.in.Snapshot == nil {
+func (g *group) liveOffset(k membership.TopicPartition) *inspect.PartitionLag {
+	if g.in.Snapshot == nil {
 		return nil
 	}
-	for i := range t.in.Snapshot.Offsets {
-		if o := &t.in.Snapshot.Offsets[i]; o.Topic == k.Topic && o.Partition == k.Partition {
+	for i := range g.in.Snapshot.Offsets {
+		if o := &g.in.Snapshot.Offsets[i]; o.Topic == k.Topic && o.Partition == k.Partition {
 			return o
 		}
 	}

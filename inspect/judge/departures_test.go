@@ -1,4 +1,4 @@
-package timeline
+package judge
 
 import (
 	"flag"
@@ -236,7 +236,7 @@ func compare(t *testing.T, file, got string) {
 		t.Fatal(err)
 	}
 	if string(want) != got {
-		t.Errorf("%s is out of date; run go test ./inspect/timeline -update and look at the difference", file)
+		t.Errorf("%s is out of date; run go test ./inspect/judge -update and look at the difference", file)
 	}
 }
 

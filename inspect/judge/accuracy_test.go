@@ -1,10 +1,10 @@
-package timeline
+package judge
 
 // The words around the tables of docs/accuracy.md, which TestDepartures writes.
 const (
 	accuracyHead = `# How far the causes can be trusted
 
-Written by ` + "`go test ./inspect/timeline -run TestDepartures -update`" + `; the test fails when a change of the code changes a number.
+Written by ` + "`go test ./inspect/judge -run TestDepartures -update`" + `; the test fails when a change of the code changes a number.
 
 A departed member leaves a silence: the time between its last commit and its departure. The timeline compares it with the
 windows that the member's protocol, client family and timeouts allow (a close, the session, the poll interval, both of them

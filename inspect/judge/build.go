@@ -1,0 +1,113 @@
+package judge
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/family"
+)
+
+// Options tune Build; the zero Options is ready to use.
+type Options struct {
+	// Family guesses the client library of a member; nil means family.Guess.
+	Family func(family.Evidence) inspect.ClientGuess
+}
+
+// Build rebuilds the timelines of all groups that the Case holds records or
+// observations of, ordered by group id. It does not change the Case. Records may
+// come in any order; a record that was read twice counts once.
+func Build(c *inspect.Case, opts Options) []inspect.Timeline {
+	in := split(c)
+	out := make([]inspect.Timeline, 0, len(in))
+	for _, g := range in {
+		out = append(out, BuildGroup(*g, opts))
+	}
+	return out
+}
+
+// Input is everything known about one group.
+type Input struct {
+	Group        string
+	Records      []*inspect.Record
+	Observations []inspect.Observation
+	Events       []inspect.LogEvent // of this group, or of no group that they name
+	Snapshot     *inspect.Group     // null where the group was not described
+	Logs         []inspect.PartitionLog
+	End          inspect.Time // until when the log was read; zero: the newest record
+}
+
+// split sorts the facts of a Case by group.
+func split(c *inspect.Case) []*Input {
+	byID := map[string]*Input{}
+	get := func(id string) *Input {
+		in := byID[id]
+		if in == nil {
+			in = &Input{Group: id, Logs: c.Logs, End: readUntil(c)}
+			byID[id] = in
+		}
+		return in
+	}
+	for i := range c.Records {
+		in := get(c.Records[i].Group)
+		in.Records = append(in.Records, &c.Records[i])
+	}
+	for i := range c.Observations {
+		in := get(c.Observations[i].Group)
+		in.Observations = append(in.Observations, c.Observations[i])
+	}
+	for i := range c.Groups {
+		get(c.Groups[i].ID).Snapshot = &c.Groups[i]
+	}
+	out := make([]*Input, 0, len(byID))
+	for _, in := range byID {
+		out = append(out, in)
+	}
+	slices.SortFunc(out, func(a, b *Input) int { return cmp.Compare(a.Group, b.Group) })
+	for _, ev := range c.LogEvents {
+		for _, in := range out {
+			if ev.Group == "" || ev.Group == in.Group {
+				in.Events = append(in.Events, ev)
+			}
+		}
+	}
+	return out
+}
+
+// readUntil is the moment up to which the log of a Case was read.
+func readUntil(c *inspect.Case) inspect.Time {
+	if !c.Window.To.IsZero() {
+		return c.Window.To
+	}
+	var end inspect.Time
+	for i := range c.Records {
+		if c.Records[i].Time.After(end.Time) {
+			end = c.Records[i].Time
+		}
+	}
+	return end
+}
+
+// BuildGroup rebuilds the timeline of one group. Data goes one way: what was read, who
+// came back, the evidence of each departure, what several departures show together, one
+// verdict on each, and at last the cause of each rebalance.
+func BuildGroup(in Input, opts Options) inspect.Timeline {
+	g := newGroup(in, opts)
+	g.findReturns()
+	var all []*evidence
+	for _, s := range g.steps {
+		for _, d := range s.left {
+			d.ev = g.weigh(d)
+			all = append(all, d.ev)
+		}
+		for i := range s.replaced {
+			s.replaced[i].v = g.judgeSwap(s, &s.replaced[i])
+		}
+	}
+	gatherCompany(all)
+	for _, e := range all {
+		e.departure.v = judge(e)
+	}
+	stuck := g.stuckRecords()
+	return g.timeline(stuck, g.deploys(stuck))
+}
