@@ -513,36 +513,3 @@ func editsOf(f *Finding, own map[string]string) []Edit {
 	}
 	return out
 }
-
-// write is a value in the unit in which the reader's file writes that setting.
-func (s *Subject) write(key, value string) string {
-	d, ok := parseMillis(value)
-	if !ok || !strings.HasSuffix(key, ".ms") {
-		return value
-	}
-	v, have := s.values[key]
-	if have && v.Where != nil && v.Timed {
-		n, err := strconv.ParseFloat(v.Text, 64)
-		if err != nil {
-			return span(d) // "30s", "PT30S" and the like
-		}
-		if v.D < time.Millisecond && n > 0 {
-			return strconv.FormatInt(d.Nanoseconds(), 10)
-		}
-		if n > 0 {
-			perMilli := n / float64(v.D/time.Millisecond)
-			switch {
-			case perMilli > 900_000 && perMilli < 1_100_000:
-				return strconv.FormatInt(d.Nanoseconds(), 10)
-			case perMilli < 0.0011 && perMilli > 0.0009:
-				return strconv.FormatFloat(d.Seconds(), 'f', -1, 64)
-			}
-		}
-		return value
-	}
-	switch s.Family {
-	case inspect.Sarama, inspect.FranzGo, inspect.KafkaGo:
-		return span(d)
-	}
-	return value
-}

@@ -5,21 +5,8 @@ import (
 	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/settings"
 )
-
-// javaOnly are consumer settings that librdkafka does not know and refuses.
-var javaOnly = map[string]bool{
-	keyRecords: true, keyAPI: true, "key.deserializer": true, "value.deserializer": true, "exclude.internal.topics": true,
-	"interceptor.classes": true, "metric.reporters": true, keyRemote: false, "internal.leave.group.on.close": true,
-}
-
-// rdkafkaOnly are settings of librdkafka that the Java client ignores.
-var rdkafkaOnly = map[string]bool{
-	keySocket: true, "topic.metadata.refresh.interval.ms": true, "enable.auto.offset.store": true, "queued.min.messages": true,
-	"queued.max.messages.kbytes": true, "group.protocol.type": true, "coordinator.query.interval.ms": true, "statistics.interval.ms": true,
-	"enable.partition.eof": true, "debug": true, "fetch.error.backoff.ms": true, "socket.keepalive.enable": true,
-	"broker.version.fallback": true, "api.version.request": true, "log.connection.close": true,
-}
 
 var _ = register(Rule{
 	ID: "KGD506", Name: "key-not-of-client", Severity: Error, Since: "v0.1.0", Scope: PerFile,
@@ -52,30 +39,46 @@ var _ = register(Rule{
 
 // foreign says why a setting is not this client's; "" where it is.
 func (s *Subject) foreign(set inspect.Setting) (Severity, string) {
-	if set.Origin == inspect.OriginDefault {
+	if set.Origin == inspect.OriginDefault || s.Config.Framework != "" {
 		return Info, ""
 	}
-	switch s.Family {
-	case inspect.Librdkafka:
-		switch {
-		case set.Key == keyPoll && s.before("1.0"):
-			return Error, fmt.Sprintf("exists from librdkafka 1.0 on: %s refuses to start", s.Version)
-		case set.Key == keyRecords && s.Version != "" && atLeast(s.Version, "2.16"):
-			return Info, ""
-		case set.Key == keyFetchWait && strings.HasPrefix(set.Spelled, "fetch.max"):
-			return Error, "is Java's name: librdkafka calls it fetch.wait.max.ms and refuses to start"
-		case javaOnly[set.Key]:
-			return Error, "is no setting of librdkafka, which refuses to start"
-		}
-	case inspect.Java, inspect.StreamsLib:
-		switch {
-		case set.Key == keyPoll && s.before("0.10.1"):
-			return Warning, fmt.Sprintf("exists from Java 0.10.1 on: in %s the session timeout bounds the work", s.Version)
-		case rdkafkaOnly[set.Key]:
-			return Warning, "is a setting of librdkafka, the Java client ignores it"
-		case set.Key == keyFetchWait && strings.HasPrefix(set.Spelled, "fetch.wait"):
-			return Warning, "is librdkafka's name, the Java client ignores it: fetch.max.wait.ms"
-		}
+	strict := s.Family == inspect.Librdkafka // refuses what it does not know; Java goes on without it
+	if !strict && s.Family != inspect.Java && s.Family != inspect.StreamsLib {
+		return Info, ""
+	}
+	since, ok := settings.Has(s.Family, set.Key)
+	switch {
+	case !ok && strict && has(inspect.Java, set.Key):
+		return s.refuses("is no setting of librdkafka")
+	case !ok && !strict && has(inspect.Librdkafka, set.Key):
+		return Warning, "is a setting of librdkafka, the Java client ignores it"
+	case ok && since != "" && s.before(since):
+		return s.tooNew(set.Key, since, strict)
+	case strict && set.Key == keyFetchWait && strings.HasPrefix(set.Spelled, "fetch.max"):
+		return s.refuses("is Java's name, librdkafka calls it fetch.wait.max.ms")
+	case !strict && set.Key == keyFetchWait && strings.HasPrefix(set.Spelled, "fetch.wait"):
+		return Warning, "is librdkafka's name, the Java client ignores it: fetch.max.wait.ms"
+	case strict && set.Key == keyRecords && s.Version == "":
+		return s.refuses(fmt.Sprintf("exists from librdkafka %s on, for share consumers alone", since))
 	}
 	return Info, ""
+}
+
+// refuses ends a reason with what librdkafka does with such a key.
+func (s *Subject) refuses(why string) (Severity, string) {
+	sev, then := s.refusal()
+	return sev, why + ": " + then
+}
+
+func has(f inspect.Family, key string) bool { _, ok := settings.Has(f, key); return ok }
+
+// tooNew says what a client does with a setting of a later version.
+func (s *Subject) tooNew(key, since string, strict bool) (Severity, string) {
+	switch {
+	case strict:
+		return s.refuses(fmt.Sprintf("exists from librdkafka %s on", since))
+	case key == keyPoll:
+		return Warning, fmt.Sprintf("exists from Java %s on: in %s the session timeout bounds the work", since, s.Version)
+	}
+	return Info, fmt.Sprintf("exists from Java %s on: %s ignores it", since, s.Version)
 }

@@ -19,6 +19,7 @@ type Value struct {
 	Key     string // Java name
 	Spelled string // as the reader spells it
 	Text    string
+	Raw     string        // a duration as its file writes it, where that is not its number of milliseconds
 	D       time.Duration // where Timed
 	Timed   bool
 	Origin  inspect.Origin
@@ -178,6 +179,11 @@ func (s *Subject) Finding(sev Severity, message string, leans ...Value) Finding 
 func (s *Subject) aboutDefault(v Value) string {
 	if s.Scope != PerClient {
 		return fmt.Sprintf("%s is not set in every file: the client's default counts there (%s)", v.Spelled, v.Source)
+	}
+	if f := s.framework(); f != nil {
+		if _, own := f.Default(v.Key); own {
+			return fmt.Sprintf("%s is not set: the default of %s counts (%s)", v.Spelled, f.Name, v.Source)
+		}
 	}
 	e := fmt.Sprintf("%s is not set: the default of %s counts (%s)", v.Spelled, s.client(), v.Source)
 	if s.Assumed {
@@ -456,7 +462,7 @@ func fromFile(c *inspect.Case, i int) *Subject {
 	}
 	for _, set := range cfg.Settings {
 		where := set.Where
-		v := Value{Key: set.Key, Spelled: set.Spelled, Text: set.Value, Origin: set.Origin, Where: &where}
+		v := Value{Key: set.Key, Spelled: set.Spelled, Text: set.Value, Raw: set.Raw, Origin: set.Origin, Where: &where}
 		if set.Millis != nil {
 			v.D, v.Timed = set.Millis.Duration(), true
 		}

@@ -89,6 +89,7 @@ type Setting struct {
 	Key       string    `json:"key"`                // canonical: the Java client's dotted name
 	Spelled   string    `json:"spelled"`            // as the reader's file spells it, with its path: what a fix must name
 	Value     string    `json:"value"`              // as text; "" for secrets, which are never kept
+	Raw       string    `json:"raw,omitempty"`      // as the file writes a duration, where Value is its number of milliseconds: "12m", "PT12M"
 	Millis    *Millis   `json:"value_ms,omitempty"` // parsed, for durations, whatever the dialect's unit
 	Where     Position  `json:"where"`
 	Origin    Origin    `json:"origin"`

@@ -101,15 +101,23 @@ func (b *builder) setUnit(key, spelled, value string, line, rank int, unit strin
 		b.problem("placeholder", where, spelled, "", spelled+" is filled in from outside ("+shorten(value)+"): its value is unknown here")
 		return
 	}
+	raw, tiny := "", false
 	if unit != "" && IsDuration(key) {
 		d, ok := duration(value, unit)
 		if !ok {
 			b.problem("not_a_number", where, spelled, "", fmt.Sprintf("%s=%s is not a duration", spelled, shorten(value)))
 			return
 		}
-		value = strconv.FormatInt(d.Milliseconds(), 10)
+		raw, value = strings.TrimSpace(value), strconv.FormatInt(d.Milliseconds(), 10)
+		tiny = d < time.Millisecond && d > 0
 	}
 	s, problem := NewSetting(key, spelled, value, where)
+	switch {
+	case tiny: // its own number says more than no milliseconds
+		s.Value = raw
+	case raw != value:
+		s.Raw = raw
+	}
 	if problem != nil {
 		problem.Key = spelled
 		b.c.Problems = append(b.c.Problems, *problem)

@@ -64,7 +64,7 @@ var load = sync.OnceValue(func() catalogue {
 	names, _ := files.ReadDir("data")
 	for _, f := range names {
 		client := strings.TrimSuffix(f.Name(), ".tsv")
-		if client == "overlay" || client == "constraints" || client == "frameworks" {
+		if client == "overlay" || client == "constraints" || client == "frameworks" || client == "faults" {
 			continue
 		}
 		source := sourceOf(client)
@@ -285,6 +285,30 @@ func versionParts(v string) []int {
 		out = append(out, n)
 		if digits != part {
 			break
+		}
+	}
+	return out
+}
+
+// Fault is a fault of some releases of a client that shows in its groups.
+type Fault struct {
+	Client        inspect.Family
+	Since, Before string // Since inclusive, Before exclusive
+	Severity      string // "info", "warning" or "error"
+	When          string // "cooperative": with such an assignor; "consumer": under that group protocol; "" always
+	Fixed         string // first release without it
+	What          string // continues "NAME VERSION …"
+	Source        string
+}
+
+// Faults lists what is known to be wrong with a release of a client; nothing for version
+// "", which is no release.
+func Faults(client inspect.Family, version string) []Fault {
+	var out []Fault
+	for _, row := range lines("faults") {
+		f := Fault{inspect.Family(row[0]), row[1], row[2], row[3], row[4], row[5], row[6], row[7]}
+		if f.Client == client && version != "" && AtLeast(version, f.Since) && !AtLeast(version, f.Before) {
+			out = append(out, f)
 		}
 	}
 	return out
