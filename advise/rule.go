@@ -102,6 +102,12 @@ type Finding struct {
 	subject *Subject
 }
 
+// Trips reports whether a finding is at least so severe, and not of low confidence;
+// no finding is at least "".
+func (f *Finding) Trips(at Severity) bool {
+	return at != "" && f.Severity.Rank() >= at.Rank() && f.Confidence != inspect.Low
+}
+
 // Fix says what to change. Keys of Set, Delete and Alternatives are Java names;
 // Edits says the same in the spelling and place of the reader's own file.
 type Fix struct {

@@ -17,6 +17,8 @@ import (
 	"github.com/kgdiag/kgdiag/inspect/clientconf"
 	"github.com/kgdiag/kgdiag/inspect/clientconf/properties"
 	"github.com/kgdiag/kgdiag/inspect/past"
+	"github.com/kgdiag/kgdiag/internal/project"
+	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
 )
 
@@ -41,7 +43,7 @@ type adviseCmd struct {
 	project     string
 
 	// What the flags mean.
-	agreed  projectFile     // what the project file says
+	agreed  project.Project // what the project file says
 	floor   advise.Severity // of findings that are shown
 	tripAt  advise.Severity // --fail-on of a severity; "" for none
 	trips   inspect.FailOn  // --fail-on of what has happened; "" for none
@@ -92,7 +94,7 @@ A file .kgdiag.yaml in the working directory (--project) holds what a team agree
 	f.StringVar(&o.minSeverity, "min-severity", "warning", "mildest findings to show: info|warning|error")
 	f.StringSliceVar(&o.disable, "disable", nil, "rule `ID` that is not run (repeatable)")
 	f.StringVar(&o.failOn, "fail-on", "error", "exit 1 from this severity on, or if it happened: never|info|warning|error|rebalance|eviction|CAUSE")
-	f.StringVar(&o.project, "project", projectName, "project `FILE` with rules and declared times; \"\" for none")
+	f.StringVar(&o.project, "project", project.File, "project `FILE` with rules and declared times; \"\" for none")
 	o.groups.addFlags(c)
 	return c
 }
@@ -115,7 +117,7 @@ func (o *adviseCmd) run(cmd *cobra.Command, args []string) error {
 	if c == nil || err != nil && len(c.Groups) == 0 && len(c.Configs) == 0 && len(c.LogEvents) == 0 {
 		return err // nothing was there to advise on, and no word of "ok" may stand for it
 	}
-	report := advise.Evaluate(c, advise.Options{Disable: o.disable, Severities: o.agreed.severities()})
+	report := advise.Evaluate(c, advise.Options{Disable: o.disable, Severities: o.agreed.Severities})
 	if show := o.showAdvice(c, report, asked); show != nil {
 		return show
 	}
@@ -137,16 +139,32 @@ func (o *adviseCmd) complete(groups []string) error {
 	if o.tripAt != "" && o.floor.Rank() > o.tripAt.Rank() {
 		o.warn("--fail-on %s can trip on findings that --min-severity %s hides", o.failOn, o.minSeverity)
 	}
-	if o.agreed, err = readProject(o.project, o.project != projectName); err != nil {
+	if o.agreed, err = readProject(o.project); err != nil {
 		return err
 	}
-	o.disable = append(o.disable, o.agreed.Rules.Disable...)
+	o.disable = append(o.disable, o.agreed.Disable...)
 	for _, id := range o.disable {
 		if _, ok := advise.Lookup(id); !ok {
 			return usage(fmt.Sprintf("--disable %s: no such rule", id), "kgdiag rules lists them")
 		}
 	}
 	return o.completeClient()
+}
+
+// readProject reads the project file; one that is not there counts as empty unless
+// the user named it.
+func readProject(name string) (project.Project, error) {
+	if name == "" {
+		return project.Project{}, nil
+	}
+	data, err := os.ReadFile(name)
+	switch {
+	case errors.Is(err, os.ErrNotExist) && name == project.File:
+		return project.Project{}, nil
+	case err != nil:
+		return project.Project{}, inspect.NewFileError(name, err)
+	}
+	return project.Parse(name, data)
 }
 
 // completeFailOn reads --fail-on: a severity, or what history and watch take.
@@ -321,11 +339,8 @@ func (o *adviseCmd) declared() (inspect.Declared, error) {
 		}
 		*f.to = inspect.Ms(span)
 	}
-	for group, span := range o.agreed.batchTimes() {
-		if d.BatchTimes == nil {
-			d.BatchTimes = map[string]inspect.Millis{}
-		}
-		d.BatchTimes[group] = inspect.Millis(span)
+	if len(o.agreed.BatchTimes) > 0 {
+		d.BatchTimes = o.agreed.BatchTimes
 	}
 	return d, nil
 }
@@ -337,7 +352,7 @@ func (o *adviseCmd) outcome(c *inspect.Case, r advise.Report, err error) error {
 		return err
 	}
 	for _, f := range r.Findings {
-		if o.tripAt != "" && f.Severity.Rank() >= o.tripAt.Rank() && f.Confidence != inspect.Low {
+		if f.Trips(o.tripAt) {
 			return tripped()
 		}
 	}
@@ -347,7 +362,7 @@ func (o *adviseCmd) outcome(c *inspect.Case, r advise.Report, err error) error {
 		}
 	}
 	if n := len(advise.Pressing(r.Unchecked, c)); o.flags.strict && n > 0 {
-		return incomplete(fmt.Errorf("%s could not be checked (--strict)", plural(n, "rule")), "-v lists them with what each needs")
+		return incomplete(fmt.Errorf("%s could not be checked (--strict)", prose.Plural(n, "rule")), "-v lists them with what each needs")
 	}
 	return nil
 }

@@ -147,7 +147,7 @@ func fixLines(x *advise.Fix) []render.Line {
 		lines = append(lines, render.L("%s", text))
 	}
 	if x.WouldHaveAvoided != nil && *x.WouldHaveAvoided > 0 {
-		lines = append(lines, render.L("%s       would have avoided %s in this window", indent, plural(*x.WouldHaveAvoided, "rebalance")))
+		lines = append(lines, render.L("%s       would have avoided %s in this window", indent, prose.Plural(*x.WouldHaveAvoided, "rebalance")))
 	}
 	return lines
 }
@@ -159,7 +159,7 @@ func summaryLines(doc adviseDocument, unchecked []advise.Unchecked, c *inspect.C
 	if len(doc.Findings) == 0 {
 		text := fmt.Sprintf("%d of %d rules checked, none fired", doc.Checked, doc.Rules)
 		if n := hiddenCount(doc.Hidden); n > 0 {
-			text = fmt.Sprintf("%d of %d rules checked, nothing of weight; %s hidden", doc.Checked, doc.Rules, plural(n, "milder finding"))
+			text = fmt.Sprintf("%d of %d rules checked, nothing of weight; %s hidden", doc.Checked, doc.Rules, prose.Plural(n, "milder finding"))
 		}
 		if not != "" {
 			text += "; not: " + not
@@ -168,7 +168,7 @@ func summaryLines(doc adviseDocument, unchecked []advise.Unchecked, c *inspect.C
 	}
 	parts := []string{countBySeverity(doc.Findings)}
 	if n := hiddenCount(doc.Hidden); n > 0 {
-		parts = append(parts, plural(n, "milder finding")+" hidden")
+		parts = append(parts, prose.Plural(n, "milder finding")+" hidden")
 	}
 	checked := fmt.Sprintf("%d of %d rules checked", doc.Checked, doc.Rules)
 	if not != "" {
@@ -193,7 +193,7 @@ func countBySeverity(fs []advise.Finding) string {
 	var parts []string
 	for _, s := range []advise.Severity{advise.Error, advise.Warning, advise.Info} {
 		if n[s] > 0 {
-			parts = append(parts, plural(n[s], string(s)))
+			parts = append(parts, prose.Plural(n[s], string(s)))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -221,7 +221,7 @@ func uncheckedBlock(us []advise.UncheckedByReason) render.Block {
 	for _, u := range us {
 		who := u.Group
 		if len(u.Groups) > 0 {
-			who = plural(len(u.Groups), "group")
+			who = prose.Plural(len(u.Groups), "group")
 		}
 		t.Rows = append(t.Rows, render.Row(u.ID, u.Name, who, u.Reason))
 	}

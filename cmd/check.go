@@ -10,6 +10,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect/access"
 	"github.com/kgdiag/kgdiag/internal/kconn"
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 var _ = command(80, newCheckCmd)
@@ -121,9 +122,9 @@ func (o *checkOptions) verdict(c *checked) error {
 	case works == 0:
 		return incomplete(errors.New("connected, but no command works with these permissions"), "the kafka-acls commands above give them")
 	case o.flags.strict && unreached > 0:
-		return incomplete(fmt.Errorf("--strict: %d of %s not reached", unreached, plural(len(c.brokers), "broker")), "")
+		return incomplete(fmt.Errorf("--strict: %d of %s not reached", unreached, prose.Plural(len(c.brokers), "broker")), "")
 	case o.flags.strict && partly > 0:
-		return incomplete(fmt.Errorf("--strict: %s not fully working", plural(partly, "command")), "")
+		return incomplete(fmt.Errorf("--strict: %s not fully working", prose.Plural(partly, "command")), "")
 	}
 	return nil
 }

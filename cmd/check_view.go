@@ -218,7 +218,7 @@ func (o *checkOptions) certificateLine(name string, cert *x509.Certificate) []re
 	case left < 0:
 		return []render.Line{step(term.Bad, "FAIL", name, "%s: expired", text)}
 	case left < soon:
-		return []render.Line{step(term.Warn, "warn", name, "%s: %s left", text, plural(int(left.Hours()/24), "day"))}
+		return []render.Line{step(term.Warn, "warn", name, "%s: %s left", text, prose.Plural(int(left.Hours()/24), "day"))}
 	}
 	return []render.Line{good(name, "%s", text)}
 }
@@ -245,7 +245,7 @@ func (o *checkOptions) brokerLines(c *checked) []render.Line {
 			lines = append(lines, good(fmt.Sprintf("broker %d", b.NodeID), "%s%s%s, %s, %s", b.Addr, resolvedTo(b), tlsOf(b), b.Release, tookOf(b.Took)))
 		}
 	}
-	summary := fmt.Sprintf("%d of %s", reached, plural(len(c.brokers), "broker"))
+	summary := fmt.Sprintf("%d of %s", reached, prose.Plural(len(c.brokers), "broker"))
 	if o.flags.verbose || slowest > time.Second {
 		summary += ", slowest " + tookOf(slowest)
 	}
@@ -330,7 +330,7 @@ func rightLines(r *access.Report) []render.Line {
 		}
 		text := x.What
 		if x.State == access.No {
-			text += ": needs " + operationName(x.Operation) + " on " + resourceName(x)
+			text += ": needs " + x.Grant()
 		}
 		if x.Detail != "" && x.Detail != "denied" {
 			text += " (" + x.Detail + ")"
@@ -368,22 +368,4 @@ func (o *checkOptions) principalNote(c kconn.Config) []render.Line {
 		return []render.Line{render.L("ssl.principal.mapping.rules on the brokers may give the certificate a shorter name")}
 	}
 	return nil
-}
-
-// operationName is an ACL operation as brokers write it in their logs.
-func operationName(op string) string {
-	if op == "DescribeConfigs" {
-		return "DESCRIBE_CONFIGS"
-	}
-	return strings.ToUpper(op)
-}
-
-func resourceName(x access.Right) string {
-	switch {
-	case x.Resource == "cluster":
-		return "the cluster"
-	case x.Name == "*":
-		return x.Resource + "s"
-	}
-	return x.Resource + " " + x.Name
 }

@@ -107,39 +107,13 @@ func parseTimeout(flag, s string) (time.Duration, error) {
 	return d, nil
 }
 
-// parseSpan reads a Go duration that may also use d and w, as --since and --for do.
+// parseSpan reads a flag that takes a span of time.
 func parseSpan(flag, s string) (time.Duration, error) {
-	rest, total := s, time.Duration(0)
-	for rest != "" {
-		i := strings.IndexFunc(rest, func(r rune) bool { return (r < '0' || r > '9') && r != '.' })
-		if i <= 0 {
-			break
-		}
-		j := i
-		for j < len(rest) && (rest[j] < '0' || rest[j] > '9') && rest[j] != '.' {
-			j++
-		}
-		part, unit := rest[:i], rest[i:j]
-		scale := map[string]time.Duration{"d": 24 * time.Hour, "w": 7 * 24 * time.Hour}[unit]
-		if scale == 0 {
-			d, err := time.ParseDuration(rest[:j])
-			if err != nil {
-				break
-			}
-			total += d
-		} else {
-			n, err := strconv.ParseFloat(part, 64)
-			if err != nil || n > 10000 {
-				break
-			}
-			total += time.Duration(n * float64(scale))
-		}
-		rest = rest[j:]
+	d, err := prose.ParseSpan(s)
+	if err != nil {
+		return 0, usagef("%s %v", flag, err)
 	}
-	if s == "" || rest != "" || total <= 0 {
-		return 0, usagef("%s %q: want a duration such as 90s, 8m, 1h30m, 2d or 1w", flag, s)
-	}
-	return total, nil
+	return d, nil
 }
 
 // parseMoment reads --since and --until: a span before now, an RFC 3339 time, or
@@ -201,32 +175,11 @@ func (a *app) clusterLine(c inspect.Cluster, more string) render.Line {
 	if id != "" {
 		id += ", "
 	}
-	line := render.Line{render.S(term.Bold, "%s", name), render.P(" (%s%s)", id, plural(c.Brokers, "broker"))}
+	line := render.Line{render.S(term.Bold, "%s", name), render.P(" (%s%s)", id, prose.Plural(c.Brokers, "broker"))}
 	if more != "" {
 		line = append(line, render.P("  %s", more))
 	}
 	return line
-}
-
-// plural is "1 broker", "2 brokers".
-func plural(n int, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return fmt.Sprintf("%s %ss", count(int64(n)), word)
-}
-
-// count is a number with commas, "41,320".
-func count(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	sign := ""
-	if n < 0 {
-		sign, s = "-", s[1:]
-	}
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return sign + s
 }
 
 // spanOf is prose.Span for an optional duration; unknown is "-".
@@ -235,21 +188,6 @@ func spanOf(m *inspect.Millis) string {
 		return "-"
 	}
 	return prose.Span(m.Duration())
-}
-
-// shellWord quotes a word for the shell where it must be.
-func shellWord(s string) string {
-	for _, r := range s {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("._-/:=@,+", r), r >= 0x80:
-		default:
-			return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-		}
-	}
-	if s == "" {
-		return "''"
-	}
-	return s
 }
 
 // ids reads group ids from arguments; "-" stands for standard input, one id a line.

@@ -108,11 +108,3 @@ func TestEnvironmentSetsFlagsThatTheLineLeavesOpen(t *testing.T) {
 		t.Errorf("bad KGDIAG_QUIET: exit %d", code)
 	}
 }
-
-func TestShellWord(t *testing.T) {
-	for in, want := range map[string]string{"orders-1": "orders-1", "a b": "'a b'", "it's": `'it'\''s'`, "": "''", "$x": "'$x'"} {
-		if got := shellWord(in); got != want {
-			t.Errorf("%q: %s", in, got)
-		}
-	}
-}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/collect"
+	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
 	"github.com/kgdiag/kgdiag/internal/term"
 )
@@ -91,7 +92,7 @@ func groupLine(g *inspect.Group) render.Line {
 	}
 	lag := "-"
 	if g.Lag != nil {
-		lag = count(*g.Lag)
+		lag = prose.Count(*g.Lag)
 	}
 	add("lag %s", lag)
 	return l
@@ -449,7 +450,7 @@ func countOf(n *int64) string {
 	if n == nil {
 		return ""
 	}
-	return count(*n)
+	return prose.Count(*n)
 }
 
 // wholeMillis is a duration in milliseconds, "" for nil.

@@ -10,6 +10,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect/collect"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
 	"github.com/kgdiag/kgdiag/inspect/past"
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 var _ = command(40, newHistoryCmd)
@@ -84,7 +85,7 @@ func nothingRead(p *past.Past) error {
 	}
 	name, word := "history", "GROUP"
 	if len(p.IDs) > 0 {
-		word = shellWord(p.IDs[0])
+		word = prose.ShellWord(p.IDs[0])
 	}
 	if len(p.IDs) == 1 {
 		name = fmt.Sprintf("history of %q", p.IDs[0])

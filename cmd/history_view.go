@@ -40,7 +40,7 @@ func (h *historyCmd) view(c *inspect.Case, groups []inspect.History, causes []in
 		v.Blocks = append(v.Blocks, h.blocks(&groups[i], c.Window, causes, len(v.Blocks) > 0)...)
 	}
 	if quiet > 0 {
-		v.Blocks = append(v.Blocks, render.Block{Lines: []render.Line{render.L("%s without a rebalance in this time", plural(quiet, "group"))}, NoTSV: true})
+		v.Blocks = append(v.Blocks, render.Block{Lines: []render.Line{render.L("%s without a rebalance in this time", prose.Plural(quiet, "group"))}, NoTSV: true})
 	}
 	if len(groups) == 0 {
 		v.Blocks = append(v.Blocks, render.Block{Lines: []render.Line{render.L("no group matches")}, NoTSV: true})
@@ -93,7 +93,7 @@ func (h *historyCmd) headLine(g *inspect.History, w inspect.Window, causes []ins
 	if len(g.Rebalances) == 0 {
 		l = append(l, render.P("  no rebalance in %s", prose.Span(w.Length().Round(time.Second))))
 		if len(causes) > 0 {
-			l = append(l, render.P(" by %s", causeList(causes)))
+			l = append(l, render.P(" by %s", prose.Joined(causes)))
 		}
 		if g.Last != nil {
 			l = append(l, render.P("; last: %s, gen %d, %s, %s", h.day(g.Last.Time.Time), g.Last.Generation, g.Last.Cause, g.Last.Confidence))
@@ -101,7 +101,7 @@ func (h *historyCmd) headLine(g *inspect.History, w inspect.Window, causes []ins
 			l = append(l, render.P("; none is known from before"))
 		}
 	} else {
-		l = append(l, render.P("  %s, %s-%s", plural(len(g.Rebalances), "rebalance"), h.shortMoment(w.From, w), h.shortMoment(w.To, w)+" "+w.To.In(h.zone()).Format("MST")))
+		l = append(l, render.P("  %s, %s-%s", prose.Plural(len(g.Rebalances), "rebalance"), h.shortMoment(w.From, w), h.shortMoment(w.To, w)+" "+w.To.In(h.zone()).Format("MST")))
 	}
 	if g.Whole {
 		return append(l, render.P("; log complete from its beginning"))
@@ -154,7 +154,7 @@ func (h *historyCmd) table(g *inspect.History) *render.Table {
 			when = r.Time.In(h.zone()).Format("01-02 15:04:05")
 		}
 		row := []render.Span{render.P("%s", when), render.P("%s", genText(r)), render.P("%s", membersText(r)),
-			render.P("%s", diagnose.Who(&r)), render.S(causeStyle(r), "%s", causeText(r)), render.P("%s", confText(r))}
+			render.P("%s", diagnose.Who(&r)), render.S(causeStyle(r), "%s", causeText(r)), render.P("%s", r.Sureness())}
 		if server {
 			row = append(row, render.P("%s", spanOf(r.Converged)), render.P("%s", r.ConvergedLast))
 		} else {
@@ -192,26 +192,17 @@ func beforeText(r inspect.Rebalance) string {
 // causeText is the cause, with the time away of members that came back.
 func causeText(r inspect.Rebalance) string {
 	s := string(r.Cause)
-	for _, j := range r.Members.Joined {
-		if r.Cause == inspect.MemberJoined && j.BackAfter != nil {
-			return s + ", back after " + prose.Span(j.BackAfter.Duration().Round(time.Second))
-		}
+	if back := r.Back(); back != nil {
+		s += ", back after " + prose.Span(back.Duration().Round(time.Second))
 	}
 	return s
-}
-
-func confText(r inspect.Rebalance) string {
-	if r.Basis == inspect.Stated && r.Cause != inspect.MemberJoined {
-		return "stated"
-	}
-	return string(r.Confidence)
 }
 
 func causeStyle(r inspect.Rebalance) term.Style {
 	switch {
 	case r.Cause.Eviction():
 		return term.Bad
-	case r.Cause == inspect.UnknownCause:
+	case !r.Cause.Explained():
 		return term.Warn
 	}
 	return term.Plain
@@ -298,10 +289,10 @@ func (a *app) whatIfBlock(w *inspect.Replay) []render.Block {
 		return nil
 	}
 	lines := []render.Line{render.L("what if  %d of %s would not have been, and %s", len(w.Avoided),
-		plural(len(w.Avoided)+len(w.Remaining)+len(w.Undecided), "departure"), plural(w.Rebalances, "rebalance less"))}
+		prose.Plural(len(w.Avoided)+len(w.Remaining)+len(w.Undecided), "departure"), prose.Plural(w.Rebalances, "rebalance less"))}
 	if w.Rebalances != 1 {
 		lines = []render.Line{render.L("what if  %d of %s would not have been: %d rebalances less", len(w.Avoided),
-			plural(len(w.Avoided)+len(w.Remaining)+len(w.Undecided), "departure"), w.Rebalances)}
+			prose.Plural(len(w.Avoided)+len(w.Remaining)+len(w.Undecided), "departure"), w.Rebalances)}
 	}
 	show := func(word string, list []inspect.ReplayEvent) {
 		for i, e := range list {
@@ -334,13 +325,4 @@ func historyTSV(groups []inspect.History) *render.Table {
 		}
 	}
 	return t
-}
-
-// causeList is a list of causes, "a, b".
-func causeList(causes []inspect.Cause) string {
-	words := make([]string, len(causes))
-	for i, c := range causes {
-		words[i] = string(c)
-	}
-	return strings.Join(words, ", ")
 }

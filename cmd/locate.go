@@ -13,6 +13,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/collect"
+	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/locate"
 )
 
@@ -112,7 +113,7 @@ func (o *locateOptions) validate(c *cobra.Command, ids []string) error {
 	case f.Changed("partition") && f.Changed("broker"):
 		return usage("--partition and --broker: want one of them", "")
 	case inverse && len(ids) > 0:
-		return usage("--partition and --broker list ids, so they take none", "for who coordinates an id: kgdiag locate "+shellWord(ids[0]))
+		return usage("--partition and --broker list ids, so they take none", "for who coordinates an id: kgdiag locate "+prose.ShellWord(ids[0]))
 	case o.sel.any() && len(ids) > 0:
 		return usage("ids, and also --all-groups, --regex, --state or --type: want one or the other", "")
 	case o.transactional && (len(o.sel.states) > 0 || len(o.sel.types) > 0):

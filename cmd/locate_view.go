@@ -9,6 +9,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/collect"
+	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
 	"github.com/kgdiag/kgdiag/internal/term"
 	"github.com/kgdiag/kgdiag/locate"
@@ -298,13 +299,13 @@ func (o *locateOptions) countLine(l *collect.Located, where string) render.Line 
 	if len(l.Locations) == 0 {
 		return render.L("no %ss %s", word, where)
 	}
-	return render.L("%s %s", plural(len(l.Locations), word), where)
+	return render.L("%s %s", prose.Plural(len(l.Locations), word), where)
 }
 
 // answeredLine says how complete a list of ids is.
 func (o *locateOptions) answeredLine(l *collect.Located) render.Line {
 	total := len(l.Listing.Answered) + len(l.Listing.Failed)
-	s := render.P("%d of %s listed their ids; ids that you may not DESCRIBE do not show up", len(l.Listing.Answered), plural(total, "broker"))
+	s := render.P("%d of %s listed their ids; ids that you may not DESCRIBE do not show up", len(l.Listing.Answered), prose.Plural(total, "broker"))
 	if len(l.Listing.Failed) > 0 {
 		s.Style = term.Warn
 	} else {
@@ -432,7 +433,7 @@ func (o *locateOptions) notes(l *collect.Located) []render.Line {
 		}
 	}
 	if more := disagree - maxNotes; more > 0 && !o.flags.verbose {
-		out = append(out, render.L("and %s more disagree; -v shows the answers about each", count(int64(more))))
+		out = append(out, render.L("and %s more disagree; -v shows the answers about each", prose.Count(int64(more))))
 	}
 	return out
 }

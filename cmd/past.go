@@ -11,6 +11,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect/collect"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
 	"github.com/kgdiag/kgdiag/inspect/past"
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 // pastFlags are the flags of the commands that look back: why, history, record.
@@ -117,7 +118,7 @@ func (a *app) told(p *past.Past, err error) (*past.Past, error) {
 // warnDropped says how many events of log files were left out.
 func (a *app) warnDropped(events int) {
 	if events > 0 {
-		a.warn("the logs hold more than %s events: %s of them were left out", count(past.MostEvents), count(int64(events)))
+		a.warn("the logs hold more than %s events: %s of them were left out", prose.Count(past.MostEvents), prose.Count(int64(events)))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/collect"
 	"github.com/kgdiag/kgdiag/inspect/past"
+	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
 )
 
@@ -137,13 +138,13 @@ func (r *recordCmd) view(c *inspect.Case, size int) render.View {
 	}
 	looks := ""
 	if doc.Observations > 0 {
-		looks = ", " + plural(doc.Observations, "live observation")
+		looks = ", " + prose.Plural(doc.Observations, "live observation")
 	}
 	lines := []render.Line{
-		render.L("%s  %s, %s, %s%s, %s; %s KiB", r.to, plural(doc.Groups, "group"), plural(doc.Records, "record"),
-			plural(doc.Rebalances, "rebalance"), looks, plural(doc.LogEvents, "log event"), count(int64(size+1023)/1024)),
+		render.L("%s  %s, %s, %s%s, %s; %s KiB", r.to, prose.Plural(doc.Groups, "group"), prose.Plural(doc.Records, "record"),
+			prose.Plural(doc.Rebalances, "rebalance"), looks, prose.Plural(doc.LogEvents, "log event"), prose.Count(int64(size+1023)/1024)),
 		render.L("holds  %s, settings, offsets and times; no messages, no secrets", names),
-		render.L("next   kgdiag why --from %s", shellWord(r.to)),
+		render.L("next   kgdiag why --from %s", prose.ShellWord(r.to)),
 	}
 	v := render.View{Head: r.clusterLine(c.Cluster, ""), Blocks: []render.Block{{Lines: lines}}, Data: doc}
 	if gaps := gapsByReason(c.Gaps); len(gaps) > 0 {

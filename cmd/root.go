@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
 	"github.com/kgdiag/kgdiag/internal/term"
 )
@@ -247,9 +248,9 @@ func (a *app) applyEnvironment(flags *pflag.FlagSet) error {
 // unknownCommand explains a first word that is no command: most often a group.
 func unknownCommand(root *cobra.Command, word string) error {
 	if near := root.SuggestionsFor(word); len(near) > 0 && len(word) > 2 {
-		return usage(fmt.Sprintf("unknown command %q", word), fmt.Sprintf("did you mean %s? For a group: kgdiag why %s", near[0], shellWord(word)))
+		return usage(fmt.Sprintf("unknown command %q", word), fmt.Sprintf("did you mean %s? For a group: kgdiag why %s", near[0], prose.ShellWord(word)))
 	}
-	return usage(fmt.Sprintf("unknown command %q", word), "for a group: kgdiag why "+shellWord(word))
+	return usage(fmt.Sprintf("unknown command %q", word), "for a group: kgdiag why "+prose.ShellWord(word))
 }
 
 // bare is kgdiag without arguments: how to begin, and which cluster is configured.

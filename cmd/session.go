@@ -10,6 +10,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect/collect"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
 	"github.com/kgdiag/kgdiag/internal/kconn"
+	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
 	"github.com/kgdiag/kgdiag/internal/term"
 )
@@ -49,7 +50,7 @@ func (a *app) strictly(gaps []inspect.Gap) error {
 	if !a.flags.strict || len(gaps) == 0 {
 		return nil
 	}
-	return incomplete(fmt.Errorf("--strict: %s could not be read", plural(len(gaps), "thing")), "")
+	return incomplete(fmt.Errorf("--strict: %s could not be read", prose.Plural(len(gaps), "thing")), "")
 }
 
 // gapLines tell people what could not be read, why, and what would allow it.

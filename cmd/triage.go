@@ -17,17 +17,17 @@ const mostTriage = 30
 // triageView shows all groups, worst first, and whether they share a cause.
 func (w *whyCmd) triageView(c *inspect.Case, t diagnose.Triage) render.View {
 	rebalanced, times := t.Rebalanced()
-	more := fmt.Sprintf("%s, last %s to %s: %d rebalanced, %s", plural(len(t.Groups), "group"), prose.Span(c.Window.Length().Round(time.Second)),
-		w.clockZone(c.Window.To.Time), rebalanced, plural(times, "time"))
+	more := fmt.Sprintf("%s, last %s to %s: %d rebalanced, %s", prose.Plural(len(t.Groups), "group"), prose.Span(c.Window.Length().Round(time.Second)),
+		w.clockZone(c.Window.To.Time), rebalanced, prose.Plural(times, "time"))
 	v := render.View{Head: w.clusterLine(c.Cluster, more), Data: whyDoc{w.envelopeOf(whySchema, c), t}}
 	block := render.Block{NoTSV: true}
 	if rebalanced > 0 {
 		block.Table = w.triageTable(t.Groups)
 		if n := rebalanced - len(block.Table.Rows); n > 0 {
-			block.After = append(block.After, render.L("and %s more (-v)", plural(n, "group")))
+			block.After = append(block.After, render.L("and %s more (-v)", prose.Plural(n, "group")))
 		}
 		block.After = append(block.After, w.sharedLines(t)...)
-		block.After = append(block.After, label("next", "kgdiag why %s", shellWord(t.Groups[0].Group)+w.connectWords()))
+		block.After = append(block.After, label("next", "kgdiag why %s", prose.ShellWord(t.Groups[0].Group)+w.connectWords()))
 	} else {
 		block.Lines = []render.Line{render.L("no group rebalanced")}
 	}
@@ -92,7 +92,7 @@ func (w *whyCmd) sharedLines(t diagnose.Triage) []render.Line {
 	for i := range t.Shared {
 		s := &t.Shared[i]
 		if i == mostShared {
-			return append(out, render.L("and %s of several groups", plural(len(t.Shared)-mostShared, "more moment")))
+			return append(out, render.L("and %s of several groups", prose.Plural(len(t.Shared)-mostShared, "more moment")))
 		}
 		text := fmt.Sprintf("shared cause: within %s at %s %s", prose.Span(s.To.Sub(s.From.Time).Round(100*time.Millisecond)), w.clock(s.From), s.Means())
 		for j, l := range prose.Wrap(text, textRoom) {

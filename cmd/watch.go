@@ -15,6 +15,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/past"
 	"github.com/kgdiag/kgdiag/inspect/watch"
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 var _ = command(50, newWatchCmd)
@@ -36,15 +37,14 @@ type watchOptions struct {
 
 	sinceD                 time.Duration
 	forD, settleD, stableD time.Duration
-	trips                  func(*watch.Event) bool
+	trips                  inspect.FailOn
 	began                  time.Time
 	tripped                bool
-	evictions              map[string]int
-	evicted                map[string]bool // by record: an eviction that was counted
+	evictions              watch.Evictions
 }
 
 func newWatchCmd(a *app) *cobra.Command {
-	o := &watchOptions{app: a, evictions: map[string]int{}, evicted: map[string]bool{}}
+	o := &watchOptions{app: a}
 	c := &cobra.Command{
 		Use:   "watch [GROUP…]",
 		Short: "rebalances as they happen, one line each",
@@ -95,9 +95,12 @@ func (o *watchOptions) run(ctx context.Context, c *cobra.Command, args []string)
 	cfg := watch.Config{Collector: s.collector, Scanner: s.scanner, Selection: sel, Now: o.now}
 	cfg.Since, cfg.Past = o.sinceD, c.Flags().Changed("since")
 	if len(o.logs) > 0 {
-		if cfg.Said, err = o.listen(ctx); err != nil {
+		logs, err := past.FollowLogs(ctx, o.logs, o.logOptions())
+		if err != nil {
 			return err
 		}
+		o.warnDropped(logs.Dropped)
+		cfg.Said = logs.Said
 	}
 	if o.stableD > 0 {
 		cfg.Until = &watch.Until{For: o.stableD, Members: o.members}
@@ -146,7 +149,7 @@ func (o *watchOptions) validate(c *cobra.Command, ids []string) error {
 	if o.sinceD = o.now().Sub(from); o.sinceD <= 0 {
 		return usagef("--since %s: lies ahead", o.since)
 	}
-	o.trips, err = tripOf(o.failOn)
+	o.trips, err = parseFailOn(o.failOn)
 	return err
 }
 
@@ -154,28 +157,6 @@ func (o *watchOptions) validate(c *cobra.Command, ids []string) error {
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
-}
-
-// tripOf reads --fail-on. What needs a cause trips when the cause is told, and never
-// on one of low confidence.
-func tripOf(failOn string) (func(*watch.Event) bool, error) {
-	cause := func(ok func(inspect.Cause) bool) func(*watch.Event) bool {
-		return func(e *watch.Event) bool {
-			return e.Type == watch.CauseFound && e.Confidence != inspect.Low && ok(e.Cause)
-		}
-	}
-	switch failOn {
-	case "never":
-		return func(*watch.Event) bool { return false }, nil
-	case "rebalance":
-		return func(e *watch.Event) bool { return e.CountsAsRebalance() }, nil
-	case "eviction":
-		return cause(inspect.Cause.Eviction), nil
-	}
-	if slices.Contains(inspect.Causes(), inspect.Cause(failOn)) {
-		return cause(func(c inspect.Cause) bool { return string(c) == failOn }), nil
-	}
-	return nil, usage(fmt.Sprintf("--fail-on %q: not known", failOn), "want never, rebalance, eviction or a cause: kgdiag explain lists them")
 }
 
 // follow watches and shows.
@@ -233,40 +214,6 @@ func (o *watchOptions) follow(ctx context.Context, w *watch.Watcher) error {
 	return o.verdict(result, reason)
 }
 
-// listen reads the log files, and again whenever one has changed its size. A file
-// that cannot be read at the start is an error; later it is what was read before.
-func (o *watchOptions) listen(ctx context.Context) (func() ([]inspect.LogEvent, bool), error) {
-	sizes := func() string {
-		var b strings.Builder
-		for _, name := range o.logs {
-			if info, err := os.Stat(name); err == nil {
-				fmt.Fprintf(&b, "%d ", info.Size())
-			}
-		}
-		return b.String()
-	}
-	seen := sizes()
-	found, err := past.ReadLogs(ctx, o.logs, o.logOptions())
-	if err != nil {
-		return nil, err
-	}
-	o.warnDropped(found.Dropped)
-	first := true
-	return func() ([]inspect.LogEvent, bool) {
-		now := sizes()
-		if now == seen && !first {
-			return found.Events, false
-		}
-		if now != seen {
-			if again, err := past.ReadLogs(ctx, o.logs, o.logOptions()); err == nil {
-				found, seen = again, now
-			}
-		}
-		first = false
-		return found.Events, true
-	}, nil
-}
-
 // wanted is --cause: verdicts of these causes, and what the watch has to say of
 // itself.
 func (o *watchOptions) wanted(e *watch.Event) bool {
@@ -310,22 +257,8 @@ func (o *watchOptions) startFailed(err error) error {
 
 // weigh keeps what --fail-on and the last line need.
 func (o *watchOptions) weigh(e *watch.Event) {
-	if e.Type == watch.CauseFound {
-		now := e.Cause.Eviction() && e.Confidence != inspect.Low
-		switch key := e.Group + "\x00" + e.Record; {
-		case now && !o.evicted[key]:
-			o.evictions[e.Group]++
-			o.evicted[key] = true
-		case !now && o.evicted[key]: // a later verdict took it back
-			o.evictions[e.Group]--
-			delete(o.evicted, key)
-		}
-	}
-	at := e.Time
-	if !e.Happened.IsZero() {
-		at = e.Happened
-	}
-	if o.trips(e) && !at.Before(o.began.Add(o.settleD)) {
+	o.evictions.Add(e)
+	if e.Trips(o.trips) && !e.At().Before(o.began.Add(o.settleD)) {
 		o.tripped = true
 	}
 }
@@ -366,10 +299,10 @@ func (o *watchOptions) verdict(r *watch.Result, reason endReason) error {
 		o.warn("not stable within %s: %s", o.length, notYetText(r))
 		return tripped()
 	case len(r.Blind) > 0:
-		return incomplete(fmt.Errorf("group %s: nothing of it could be read, so nothing was watched", quotedList(r.Blind)),
+		return incomplete(fmt.Errorf("group %s: nothing of it could be read, so nothing was watched", prose.Quoted(r.Blind)),
 			"kgdiag check says what may be read, and the ACLs for the rest")
 	case len(r.NeverCame) > 0:
-		return notFound(fmt.Errorf("group %s: never came", quotedList(r.NeverCame)), "")
+		return notFound(fmt.Errorf("group %s: never came", prose.Quoted(r.NeverCame)), "")
 	}
 	return nil
 }
@@ -382,15 +315,6 @@ func notYetText(r *watch.Result) string {
 	}
 	slices.Sort(parts)
 	return strings.Join(parts, "; ")
-}
-
-// quotedList is "a", "b".
-func quotedList(ids []string) string {
-	quoted := make([]string, len(ids))
-	for i, id := range ids {
-		quoted[i] = fmt.Sprintf("%q", id)
-	}
-	return strings.Join(quoted, ", ")
 }
 
 // writer is how events are shown: lines, or NDJSON.

@@ -90,7 +90,7 @@ func (w *watchJSON) end(r *watch.Result, reason endReason, lasted time.Duration)
 		Tripped: w.o.tripped, Groups: []watchTally{}}
 	for _, id := range sortedIDs(r.Tallies) {
 		t := r.Tallies[id]
-		j := watchTally{Group: id, Rebalances: t.Rebalances, Evictions: w.o.evictions[id], State: t.State, NeverCame: slices.Contains(r.NeverCame, id)}
+		j := watchTally{Group: id, Rebalances: t.Rebalances, Evictions: w.o.evictions.Of(id), State: t.State, NeverCame: slices.Contains(r.NeverCame, id)}
 		if t.Members >= 0 {
 			j.Members = &t.Members
 		}
@@ -114,7 +114,7 @@ type watchLines struct {
 	o     *watchOptions
 	p     *term.Painter
 	width int // of the group column
-	// causes are the lines of verdicts that were written, by group and record.
+	// causes are the lines of causes that were written, by group and record.
 	causes map[string]string
 	last   time.Time
 }
@@ -171,7 +171,7 @@ func (w *watchLines) line(e *watch.Event, style term.Style, word string) render.
 	group := render.Clean(e.Group)
 	switch {
 	case e.Group == "" && len(e.Groups) > 0:
-		group = plural(len(e.Groups), "group")
+		group = prose.Plural(len(e.Groups), "group")
 	case e.Group == "":
 		group = "-"
 	}
@@ -182,7 +182,7 @@ func (w *watchLines) line(e *watch.Event, style term.Style, word string) render.
 // event writes one event, and what it refers to at the end of the line.
 func (w *watchLines) event(e *watch.Event) error {
 	word, style, text := w.words(e)
-	if e.Type == watch.CauseFound && e.Cause == inspect.MemberJoined && !w.o.flags.verbose {
+	if e.SaysAgain() && !w.o.flags.verbose {
 		return nil // the line of the join has said it
 	}
 	if e.Type == watch.CauseFound {
@@ -253,13 +253,13 @@ func (w *watchLines) riskWords(e *watch.Event) (word string, style term.Style, t
 		if !e.Cause.Eviction() {
 			style = term.Bold
 		}
-		return "CAUSE", style, verdictText(e)
+		return "CAUSE", style, causeFoundText(e)
 	}
 	return string(e.Type), term.Plain, e.Why
 }
 
-// verdictText is a verdict: cause, how sure, and the figures behind it.
-func verdictText(e *watch.Event) string {
+// causeFoundText is a cause: how sure, and the figures behind it.
+func causeFoundText(e *watch.Event) string {
 	sure := string(e.Confidence)
 	if e.Basis == inspect.Stated {
 		sure = string(e.Basis)
@@ -268,27 +268,15 @@ func verdictText(e *watch.Event) string {
 	if !e.Past {
 		text = fmt.Sprintf("#%d %s", e.Incident, text)
 	}
-	why := ""
-	switch {
-	case e.Cause == inspect.PollIntervalExceeded && e.Limit != nil && e.Stall != nil:
-		why = fmt.Sprintf("had %s, needed %s", spanOf(e.Limit), spanOf(e.Stall))
-	case len(e.Evidence) > 0:
-		why = e.Evidence[0]
-	}
+	why := e.Reason()
 	if e.Member != "" {
 		why = joinParts(e.Member, why)
 	}
 	if why != "" {
 		text += ": " + why
 	}
-	var rivals []string
-	for _, r := range e.Rivals {
-		if r.WhyNot == "" {
-			rivals = append(rivals, string(r.Cause))
-		}
-	}
-	if e.Confidence != inspect.High && len(rivals) > 0 {
-		text += "; or " + strings.Join(rivals, ", ")
+	if others := e.Instead(); len(others) > 0 {
+		text += "; or " + prose.Joined(others)
 	}
 	return text
 }
@@ -310,7 +298,7 @@ func (w *watchLines) rebalanceWords(e *watch.Event) (word string, style term.Sty
 		step = "second step of a cooperative rebalance"
 	}
 	if e.Skipped > 0 {
-		skipped = plural(int(e.Skipped), "join round") + " before it ended without a sync"
+		skipped = prose.Plural(int(e.Skipped), "join round") + " before it ended without a sync"
 	}
 	switch basis := e.StoppedBasis; {
 	case e.Stopped == nil || *e.Stopped == 0: // unknown, or its members go on with what they keep
@@ -323,12 +311,12 @@ func (w *watchLines) rebalanceWords(e *watch.Event) (word string, style term.Sty
 	}
 	moved := ""
 	if e.Moved > 0 && (w.o.flags.verbose || e.GenerationBasis != "epoch") {
-		moved = fmt.Sprintf("%d of %s moved", e.Moved, plural(e.Assigned, "partition"))
+		moved = fmt.Sprintf("%d of %s moved", e.Moved, prose.Plural(e.Assigned, "partition"))
 	}
 	changes := changeParts(e, w.o.flags.verbose || len(e.Joined)+len(e.Left)+len(e.Replaced) == 0)
 	cause := ""
 	if e.Past && e.Cause != "" {
-		cause = verdictText(e)
+		cause = causeFoundText(e)
 	}
 	return word, term.Bold, joinParts(memberParts(e), changes, membersPart(e), step, skipped, moved, stopped, e.Why, pollNote(e), cause)
 }
@@ -388,7 +376,7 @@ func membersPart(e *watch.Event) string {
 	if e.Members == nil {
 		return ""
 	}
-	return plural(*e.Members, "member")
+	return prose.Plural(*e.Members, "member")
 }
 
 // changeParts are the settings that changed. A new leader is worth a word only where
@@ -434,9 +422,9 @@ func (w *watchLines) end(r *watch.Result, reason endReason, lasted time.Duration
 			quiet++
 			continue
 		}
-		s := render.Clean(id) + " " + plural(t.Rebalances, "rebalance")
-		if n := w.o.evictions[id]; n > 0 {
-			s += ", " + plural(n, "eviction")
+		s := render.Clean(id) + " " + prose.Plural(t.Rebalances, "rebalance")
+		if n := w.o.evictions.Of(id); n > 0 {
+			s += ", " + prose.Plural(n, "eviction")
 		}
 		if slices.Contains(r.NeverCame, id) {
 			s = render.Clean(id) + " never came"
@@ -444,7 +432,7 @@ func (w *watchLines) end(r *watch.Result, reason endReason, lasted time.Duration
 		parts = append(parts, s)
 	}
 	if quiet > 0 {
-		parts = append(parts, plural(quiet, "group")+" without")
+		parts = append(parts, prose.Plural(quiet, "group")+" without")
 	}
 	if len(parts) == 0 {
 		parts = []string{"no groups"}

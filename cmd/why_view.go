@@ -3,7 +3,6 @@ package cmd
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -104,9 +103,9 @@ func (w *whyCmd) verdictLines(d *diagnose.Diagnosis) []render.Line {
 	if n == 0 {
 		return []render.Line{append(l, render.P("%s", now))}
 	}
-	l = append(l, render.P("%s", plural(n, "rebalance")))
+	l = append(l, render.P("%s", prose.Plural(n, "rebalance")))
 	if d.Summary.Evictions > 0 {
-		l = append(l, render.P(", %s", plural(d.Summary.Evictions, "eviction")))
+		l = append(l, render.P(", %s", prose.Plural(d.Summary.Evictions, "eviction")))
 	}
 	if whole := append(slices.Clone(l), render.P(". Now %s", now)); len([]rune(whole.Plain())) <= pageWidth {
 		return []render.Line{whole}
@@ -136,10 +135,10 @@ func (w *whyCmd) nowText(d *diagnose.Diagnosis) string {
 		parts = append(parts, gen)
 	}
 	if d.Members != nil {
-		parts = append(parts, plural(*d.Members, "member"))
+		parts = append(parts, prose.Plural(*d.Members, "member"))
 	}
 	if d.Lag != nil {
-		parts = append(parts, "lag "+count(*d.Lag))
+		parts = append(parts, "lag "+prose.Count(*d.Lag))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -203,7 +202,7 @@ func (w *whyCmd) calmLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line
 		switch {
 		case d.Last.FirstKnown():
 			expected = " (no record before it is left)"
-		case !d.Last.Cause.Info().Acts:
+		case d.Last.Expected():
 			expected = " (expected)"
 		}
 		return []render.Line{render.L("%slast rebalance %s, gen %d, %s%s", pageIndent, w.day(d.Last.Time.Time), d.Last.Generation, d.Last.Cause, expected)}
@@ -277,7 +276,7 @@ func (w *whyCmd) occurrenceLines(d *diagnose.Diagnosis) []render.Line {
 		out = append(out, render.L("%s%s", pageIndent, text))
 	}
 	if n := len(d.Occurrences) - len(out); n > 0 {
-		out = append(out, render.L("%sand %s more (-v)", pageIndent, plural(n, "time")))
+		out = append(out, render.L("%sand %s more (-v)", pageIndent, prose.Plural(n, "time")))
 	}
 	return out
 }
@@ -299,7 +298,7 @@ func (w *whyCmd) occurrenceText(oc diagnose.Occurrence) string {
 	parts = append(parts, out)
 	if oc.Departure.BackAfter != nil {
 		parts = append(parts, "back after "+prose.Span(oc.Departure.BackAfter.Duration().Round(100*time.Millisecond)))
-	} else if oc.Departure.Returned == inspect.ReturnedNo {
+	} else if oc.Departure.StayedAway() {
 		parts = append(parts, "not back")
 	}
 	return strings.Join(parts, "  ")
@@ -323,7 +322,7 @@ func firstBroker(c *inspect.Case) string {
 func (w *whyCmd) costLines(d *diagnose.Diagnosis) []render.Line {
 	var parts []string
 	if d.Cost.Idle != nil && d.Cost.Idle.Duration() >= time.Second {
-		parts = append(parts, fmt.Sprintf("%s stood still %s", partitionRanges(d.Cost.Partitions), prose.Span(d.Cost.Idle.Duration().Round(time.Second))))
+		parts = append(parts, fmt.Sprintf("%s stood still %s", prose.Ranges(d.Cost.Partitions, 4), prose.Span(d.Cost.Idle.Duration().Round(time.Second))))
 	}
 	switch {
 	case d.Cost.Stopped != nil && *d.Cost.Stopped > 0:
@@ -332,7 +331,7 @@ func (w *whyCmd) costLines(d *diagnose.Diagnosis) []render.Line {
 		parts = append(parts, "none stopped as a whole")
 	}
 	if d.Cost.Moved > 0 {
-		parts = append(parts, plural(d.Cost.Moved, "partition")+" moved")
+		parts = append(parts, prose.Plural(d.Cost.Moved, "partition")+" moved")
 	}
 	if r := d.SlowestConvergence(); r != nil {
 		parts = append(parts, fmt.Sprintf("converged in %s, last %s", spanOf(r.Converged), r.ConvergedLast))
@@ -341,41 +340,6 @@ func (w *whyCmd) costLines(d *diagnose.Diagnosis) []render.Line {
 		return nil
 	}
 	return paragraph("COST", strings.Join(parts, "; "))
-}
-
-// partitionRanges is "orders-8..11, refunds-3".
-func partitionRanges(parts []string) string {
-	byTopic := map[string][]int{}
-	for _, p := range parts {
-		if i := strings.LastIndexByte(p, '-'); i > 0 {
-			if n, err := strconv.Atoi(p[i+1:]); err == nil {
-				byTopic[p[:i]] = append(byTopic[p[:i]], n)
-			}
-		}
-	}
-	topics := make([]string, 0, len(byTopic))
-	for t := range byTopic {
-		topics = append(topics, t)
-	}
-	slices.Sort(topics)
-	var out []string
-	for _, t := range topics {
-		ns := byTopic[t]
-		slices.Sort(ns)
-		for i := 0; i < len(ns); {
-			j := i
-			for j+1 < len(ns) && ns[j+1] == ns[j]+1 {
-				j++
-			}
-			if j > i {
-				out = append(out, fmt.Sprintf("%s-%d..%d", t, ns[i], ns[j]))
-			} else {
-				out = append(out, fmt.Sprintf("%s-%d", t, ns[i]))
-			}
-			i = j + 1
-		}
-	}
-	return strings.Join(prose.First(out, 4), ", ")
 }
 
 func settings(set map[string]string) []string {
@@ -437,7 +401,7 @@ func stuckFix(stuck, f *advise.Finding) []render.Line {
 
 // avoidedText says how many evictions a fix would have prevented.
 func avoidedText(a diagnose.Avoided) string {
-	all := plural(a.Of, "eviction")
+	all := prose.Plural(a.Of, "eviction")
 	switch {
 	case a == diagnose.Avoided{}:
 		return ""
@@ -478,7 +442,7 @@ func (w *whyCmd) checkLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Lin
 		text += ", none fired"
 	}
 	if d.Others > 0 {
-		text += fmt.Sprintf("; %s of other things: kgdiag advise %s", plural(d.Others, "finding"), shellWord(d.Group))
+		text += fmt.Sprintf("; %s of other things: kgdiag advise %s", prose.Plural(d.Others, "finding"), prose.ShellWord(d.Group))
 	}
 	if not := advise.NotChecked(d.Unchecked); not != "" {
 		text += "; not: " + not
@@ -495,7 +459,7 @@ func (w *whyCmd) checkLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Lin
 func (w *whyCmd) nextLines(d *diagnose.Diagnosis) []render.Line {
 	var lines []render.Line
 	for _, step := range d.Next(w.past.from != "") {
-		command := strings.TrimRight(fmt.Sprintf("kgdiag %s %s%s %s", step.Command, shellWord(d.Group), w.connectWords(), step.Options), " ")
+		command := strings.TrimRight(fmt.Sprintf("kgdiag %s %s%s %s", step.Command, prose.ShellWord(d.Group), w.connectWords(), step.Options), " ")
 		line := fmt.Sprintf("%-53s  %s", command, step.Why)
 		if len(lines) == 0 {
 			lines = append(lines, label("next", "%s", line))
@@ -511,13 +475,13 @@ func (w *whyCmd) nextLines(d *diagnose.Diagnosis) []render.Line {
 func (a *app) connectWords() string {
 	words := ""
 	if len(a.flags.bootstrap) > 0 {
-		words += " -b " + shellWord(a.flags.bootstrap[0])
+		words += " -b " + prose.ShellWord(a.flags.bootstrap[0])
 	}
 	if a.flags.commandConfig != "" {
-		words += " --command-config " + shellWord(a.flags.commandConfig)
+		words += " --command-config " + prose.ShellWord(a.flags.commandConfig)
 	}
 	if a.flags.context != "" {
-		words += " --context " + shellWord(a.flags.context)
+		words += " --context " + prose.ShellWord(a.flags.context)
 	}
 	return words
 }

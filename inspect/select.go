@@ -136,3 +136,35 @@ func (r *Rebalance) Evictions(want func(Cause, Confidence) bool) int {
 func (r *Rebalance) FirstKnown() bool {
 	return r.PreviousGeneration == nil && r.Cause == UnknownCause
 }
+
+// Expected reports a rebalance about which nobody has to do anything.
+func (r *Rebalance) Expected() bool { return !r.Cause.Info().Acts }
+
+// Back is how long a member had been away whose return the rebalance is; nil where it
+// is none.
+func (r *Rebalance) Back() *Millis {
+	if r.Cause != MemberJoined {
+		return nil
+	}
+	for _, j := range r.Members.Joined {
+		if j.BackAfter != nil {
+			return j.BackAfter
+		}
+	}
+	return nil
+}
+
+// Sureness is how sure the cause is, in a word: "stated", or the confidence. A member
+// that joined is there to be seen, so that nobody's word adds to it.
+func (r *Rebalance) Sureness() string {
+	if r.Basis == Stated && r.Cause != MemberJoined {
+		return string(Stated)
+	}
+	return string(r.Confidence)
+}
+
+// StayedAway reports that the departed member did not come back.
+func (d *Departure) StayedAway() bool { return d.Returned == ReturnedNo }
+
+// Explained reports whether the cause tells anything.
+func (c Cause) Explained() bool { return c != UnknownCause }

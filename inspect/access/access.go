@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -46,6 +47,22 @@ type Right struct {
 	Operation string `json:"operation"` // Describe, Read, DescribeConfigs
 	Resource  string `json:"resource"`  // cluster, topic, group
 	Name      string `json:"name"`      // of the resource; "*" for all; "" for the cluster
+}
+
+// Grant is what would give the right, as brokers write it in their logs: "READ on topic
+// orders".
+func (x Right) Grant() string {
+	operation := strings.ToUpper(x.Operation)
+	if x.Operation == "DescribeConfigs" {
+		operation = "DESCRIBE_CONFIGS"
+	}
+	switch {
+	case x.Resource == "cluster":
+		return operation + " on the cluster"
+	case x.Name == "*":
+		return operation + " on " + x.Resource + "s"
+	}
+	return operation + " on " + x.Resource + " " + x.Name
 }
 
 // Report is what a survey has found.
