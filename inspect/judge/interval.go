@@ -143,23 +143,7 @@ const nearPoll = 5 * time.Second
 // seenToGo are the two polls between which the member went, where the group was
 // described at the time.
 func (g *group) seenToGo(d *departure) (with, without time.Time, ok bool) {
-	for i := range g.in.Observations {
-		o := &g.in.Observations[i]
-		if o.Error != "" {
-			continue
-		}
-		if has(o, d.Member.ID) {
-			if !o.From.After(d.step.EndAt) {
-				with = o.To.Time
-			}
-			continue
-		}
-		if !with.IsZero() && without.IsZero() && !o.From.Before(with) && !membership.Inactive(o.State) {
-			without = o.From.Time
-		}
-	}
-	ok = !with.IsZero() && !without.IsZero() && without.Sub(with) <= nearPoll && !with.After(d.step.EndAt)
-	return with, without, ok
+	return membership.Polls(g.in.Observations).Left(d.Member.ID, d.step.EndAt)
 }
 
 // has reports whether an observation shows a member.

@@ -108,36 +108,12 @@ func (g *group) seenApart(d *departure) bool {
 	return false
 }
 
-// preparing is the span in which the group was seen preparing a rebalance that a
-// step ended.
-func (g *group) preparing(s *step) (from, to time.Time) {
-	for i := range g.in.Observations {
-		o := &g.in.Observations[i]
-		if o.Error != "" || o.From.After(s.EndAt) || s.Polled && o.From.Equal(s.EndAt) {
-			continue // a polled step ends with the poll that saw it over
-		}
-		switch o.State {
-		case "PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling":
-			if from.IsZero() {
-				from = o.From.Time
-			}
-			to = o.To.Time
-		default:
-			from, to = time.Time{}, time.Time{}
-		}
-	}
-	if !to.IsZero() && s.At.Sub(to) > nearPoll {
-		return time.Time{}, time.Time{}
-	}
-	return from, to
-}
-
 // began is when a classic rebalance was seen to begin; zero unknown.
 func (g *group) began(s *step) time.Time {
 	if s.ServerSide || len(g.in.Observations) == 0 {
 		return time.Time{}
 	}
-	from, _ := g.preparing(s)
+	_, from, _ := membership.Polls(g.in.Observations).Rebalancing(s.Step)
 	if from.After(s.At) {
 		return time.Time{}
 	}
@@ -252,7 +228,7 @@ func (g *group) liveStopped(s *step, r *inspect.Rebalance) bool {
 	if len(g.in.Observations) == 0 {
 		return false
 	}
-	from, _ := g.preparing(s)
+	_, from, _ := membership.Polls(g.in.Observations).Rebalancing(s.Step)
 	if from.IsZero() || !from.Before(s.EndAt) {
 		return false
 	}

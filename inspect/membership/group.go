@@ -83,9 +83,8 @@ func (t *Group) Start(s *inspect.Group) {
 	case s.Generation != nil && (s.GenerationBasis == "record" || t.ByPolls): // a bound would hide records
 		t.gen, t.has = *s.Generation, true
 	}
-	for i := range s.Members {
-		m := fromSnapshot(&s.Members[i], s.Limits)
-		m.ServerSide = s.Epoch != nil
+	for _, m := range t.described() {
+		m.ServerSide = s.Type != inspect.Classic && s.Type != inspect.UnknownType
 		t.remember(m)
 		t.Members[m.ID] = m
 		for _, k := range m.Assigned {

@@ -2,6 +2,7 @@ package membership
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -147,50 +148,69 @@ func (t *Group) nameTopics(records []*inspect.Record) {
 // recall finds the members of a KIP-848, share or streams group that were there
 // before the first record that was read: their first record is no join.
 func (t *Group) recall(records []*inspect.Record) {
-	first, named := map[string]bool{}, map[string]*inspect.Record{}
-	var old []string
+	first, named := map[string]*inspect.Record{}, map[string]*inspect.MemberMetadata{}
 	epochs := false
 	for _, r := range records {
-		if r.Type == inspect.RecConsumerGroupMetadata || r.Type == inspect.RecShareGroupMetadata || r.Type == inspect.RecStreamsGroupMetadata {
-			epochs = true
+		epochs = epochs || isEpoch(r.Type)
+		if first[r.Member] == nil {
+			first[r.Member] = r
 		}
 		if r.MemberOf != nil && named[r.Member] == nil {
-			named[r.Member] = r
-		}
-		if r.Member == "" || first[r.Member] {
-			continue
-		}
-		first[r.Member] = true
-		if r.MemberOf == nil {
-			old = append(old, r.Member)
+			named[r.Member] = r.MemberOf
 		}
 	}
-	unread := unreadMembers(records)
-	for id := range unread {
-		old = append(old, id)
+	described, unread := t.described(), unreadMembers(records)
+	if !epochs || t.snapshot == nil || t.snapshot.Type == inspect.Classic {
+		maps.DeleteFunc(described, func(id string, _ *Member) bool { return first[id] == nil })
 	}
-	described := map[string]*Member{}
-	if s := t.snapshot; s != nil {
-		for i := range s.Members {
-			m := fromSnapshot(&s.Members[i], s.Limits)
-			described[m.ID] = m
-			if !first[m.ID] && m.ID != "" && epochs && s.Type != inspect.Classic {
-				old = append(old, m.ID)
-			}
+	for id, r := range first {
+		if _, old := unread[id]; id != "" && (old || r.MemberOf == nil) {
+			t.setMember(recalled(id, described[id], named[id]))
 		}
 	}
-	for _, id := range old {
-		m := &Member{ID: id, ServerSide: true, Session: t.limits().Session}
-		if r, d := named[id], described[id]; r != nil {
-			m.ClientID, m.Host, m.InstanceID, m.Rebalance = r.MemberOf.ClientID, r.MemberOf.Host, r.MemberOf.InstanceID, r.MemberOf.Rebalance
-			m.Topics, m.TopicRegex = slices.Sorted(slices.Values(r.MemberOf.Topics)), r.MemberOf.Regex
-		} else if d != nil {
-			m.ClientID, m.Host, m.InstanceID, m.Rebalance, m.Topics, m.TopicRegex, m.Client = d.ClientID, d.Host, d.InstanceID, d.Rebalance, d.Topics, d.TopicRegex, d.Client
+	for id, m := range described {
+		if first[id] == nil && id != "" {
+			t.setMember(recalled(id, m, nil))
 		}
-		_, m.unread = unread[id]
-		m.doubtful = unread[id]
-		t.setMember(m)
 	}
+	for id, doubtful := range unread {
+		t.Members[id].unread, t.Members[id].doubtful = true, doubtful
+	}
+	for _, m := range t.Members { // as far as the records go
+		m.ServerSide, m.Session = true, t.limits().Session
+	}
+}
+
+// recalled is a member as its first description in a record names it, else as it was
+// described.
+func recalled(id string, described *Member, named *inspect.MemberMetadata) *Member {
+	m := &Member{ID: id}
+	switch {
+	case named != nil:
+		m.ClientID, m.Host, m.InstanceID, m.Rebalance = named.ClientID, named.Host, named.InstanceID, named.Rebalance
+		m.Topics, m.TopicRegex = slices.Sorted(slices.Values(named.Topics)), named.Regex
+	case described != nil:
+		*m = *described
+		m.Assigned, m.Epoch = nil, 0
+	}
+	return m
+}
+
+// described are the members of the snapshot.
+func (t *Group) described() map[string]*Member {
+	out := map[string]*Member{}
+	if t.snapshot != nil {
+		for i := range t.snapshot.Members {
+			m := fromSnapshot(&t.snapshot.Members[i], t.snapshot.Limits)
+			out[m.ID] = m
+		}
+	}
+	return out
+}
+
+// isEpoch reports a record that holds a group epoch.
+func isEpoch(rt inspect.RecordType) bool {
+	return rt == inspect.RecConsumerGroupMetadata || rt == inspect.RecShareGroupMetadata || rt == inspect.RecStreamsGroupMetadata
 }
 
 // unreadMembers are those whose first record names them as a join does, and is none:

@@ -55,7 +55,7 @@ func (p Polls) Left(memberID string, before time.Time) (with, without time.Time,
 		}
 		if slices.ContainsFunc(o.Members, func(m inspect.ObservedMember) bool { return m.MemberID == memberID }) {
 			if !o.From.After(before) {
-				with = o.To.Time
+				with, without = o.To.Time, time.Time{}
 			}
 			continue
 		}

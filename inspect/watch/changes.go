@@ -175,7 +175,7 @@ func bit(b bool) int {
 
 // swapped is a static member's new process, which took the place of the old one.
 func (d *Differ) swapped(g *group, c *membership.Change, e *Event) {
-	e.Type = MemberReplaced
+	e.Type, e.PreviousGeneration = MemberReplaced, c.Step.PreviousGeneration
 	for _, r := range c.Step.Replaced {
 		e.Replaced = append(e.Replaced, swap(r.Old, r.New, c.Step))
 		if went := g.wentAs(r.Old.ID, true); e.Incident == 0 {
@@ -338,7 +338,7 @@ func (g *group) stopped(s *membership.Step, e *Event, at sight) {
 		}
 	}
 	switch {
-	case e.Cooperative || s.ProtocolTo == "":
+	case e.Cooperative || s.Base || s.ProtocolTo == "":
 	case !s.Eager:
 		e.Stopped, e.StoppedBasis = ms(0), "estimated"
 	case !g.started.IsZero():

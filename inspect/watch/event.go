@@ -81,7 +81,8 @@ type Event struct {
 
 	// Stopped is how long the group stood still: from the first poll that saw it to the
 	// end ("observed"); between two polls, so at most so long ("at_most"); or worked out
-	// from the log alone, of the past ("estimated").
+	// from the log alone, of the past, and 0 where the assignor lets members go on with
+	// what they keep ("estimated"). Null where that is not known.
 	Stopped      *inspect.Millis `json:"stopped_ms,omitempty"`
 	StoppedBasis string          `json:"stopped_basis,omitempty"` // "observed" | "at_most" | "estimated"
 	Converged    *inspect.Millis `json:"converged_ms,omitempty"`
@@ -115,7 +116,7 @@ type Event struct {
 
 // Who is a member that came or went.
 type Who struct {
-	Label      string  `json:"label"` // client id, with the host or instance id where that is not enough
+	Label      string  `json:"label"` // instance id or client id, with the host where that is not enough
 	ClientID   string  `json:"client_id"`
 	Host       string  `json:"host"`
 	MemberID   string  `json:"member_id"`
