@@ -307,7 +307,7 @@ func (e *experiment) chooseFault(rng *rand.Rand) {
 	switch e.fault {
 	case "over":
 		e.hold = max(30*time.Second, ms(r+9000, r+15000))
-		if e.static || e.kind == librdkafka && e.protocol == "consumer" { // put out a session later
+		if e.static || e.kind == librdkafka && e.protocol == "consumer" || e.kind == streams { // put out a session later
 			e.hold = max(e.hold, ms(r+s+4000, r+s+9000))
 		}
 		if e.static && e.protocol == "consumer" && rng.IntN(2) == 0 { // back within its session

@@ -482,11 +482,43 @@ func (l *labelled) label(records []inspect.Record, log []logLine) error {
 			gone = &l.Departures[len(l.Departures)-1]
 		}
 	}
+	if joined == 0 && l.RestartedAt != nil { // not every version logs a join
+		joined = l.seenBack()
+	}
+	if l.crashed() && gone != nil && gone.At-l.FaultAt > int64(l.SessionMS)+late.Milliseconds() {
+		return fmt.Errorf("the coordinator stood still: it put the member out %d ms after the fault", gone.At-l.FaultAt)
+	}
 	l.Returned = l.cameBack(records, ids, gone)
 	if l.Unreachable == "" && !l.worked(records) {
 		l.Unreachable = "it held no partitions"
 	}
 	return l.truth(gone, joined)
+}
+
+// late is how much later than a session a coordinator puts a silent member out at most.
+const late = 5 * time.Second
+
+// crashed reports whether the fault ends the heartbeats at once.
+func (l *labelled) crashed() bool {
+	return slices.Contains([]string{"kill", "rst", "rstl", "stop", "stopl"}, l.Fault)
+}
+
+// seenBack is when polls first saw a member of the process that was started again; 0 if
+// none did.
+func (l *labelled) seenBack() int64 {
+	old := make(map[string]bool)
+	for _, o := range l.Observations {
+		for _, m := range o.Members {
+			switch at := o.From.UnixMilli(); {
+			case m.ClientID != l.victim():
+			case at < *l.RestartedAt:
+				old[m.MemberID] = true
+			case !old[m.MemberID]:
+				return at
+			}
+		}
+	}
+	return 0
 }
 
 // truth is the cause, from what was done and the kind of the departure.
@@ -512,7 +544,8 @@ func (l *labelled) truth(gone *departure, joined int64) error {
 		if l.Blocks || kind(l.Client) == kafkaJS { // whose heartbeats wait for the handler
 			return want(expired, inspect.SessionExpired)
 		}
-		stops := l.Static || l.Client == "librdkafka" && l.Protocol == "consumer" // its heartbeats, and is put out a session later
+		// These stop their heartbeats without a LeaveGroup, and are put out a session later.
+		stops := l.Static || l.Client == "librdkafka" && l.Protocol == "consumer" || kind(l.Client) == streams
 		return want(gone.Kind == "left" || expired && stops && l.inTime(gone), inspect.PollIntervalExceeded)
 	case "batch":
 		return want(gone.Kind == "left" || expired && l.inTime(gone), inspect.PollIntervalExceeded)

@@ -1,0 +1,182 @@
+package watch
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/collect"
+	"github.com/kgdiag/kgdiag/inspect/judge"
+	"github.com/kgdiag/kgdiag/internal/departures"
+)
+
+var update = flag.Bool("update", false, "write the golden file")
+
+// recordings are the labelled departures that hold what polls saw.
+var recordings = []string{"../judge/testdata/departures-holdout-4.jsonl.gz"}
+
+// told is what a watch said of the rebalance in which the member with the fault went.
+type told struct {
+	group    departures.Group
+	verdicts []Event // in the order in which they were told
+	past     *inspect.Rebalance
+}
+
+// stability counts how verdicts fared.
+type stability struct {
+	groups, told, sure, turned, differs int
+	late                                int // first verdict later than promised
+	wrong                               int // last verdict, at medium or above
+	lines                               []string
+}
+
+// promised is how long after a departure watch has a verdict.
+const promised = 20 * time.Second
+
+// TestVerdictsDoNotWaver replays recordings of real groups, records and polls in the
+// order of their times, and looks at what watch tells of the departure: whether a cause
+// of medium confidence or above is later another one, and whether the last word is what
+// history says of the same records.
+func TestVerdictsDoNotWaver(t *testing.T) {
+	var s stability
+	for _, file := range recordings {
+		groups, err := departures.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range groups {
+			if len(g.Observations) > 0 && len(g.Departures) > 0 {
+				s.add(replay(t, g))
+			}
+		}
+	}
+	slices.Sort(s.lines)
+	// A row of the table in docs/accuracy.md, which the test of inspect/judge writes.
+	head := fmt.Sprintf("| now | %d | %d | %d | %d | %d | %d | %d |\n", s.groups, s.told, s.sure, s.turned, s.late, s.differs, s.wrong)
+	compare(t, "testdata/stability.golden", head+strings.Join(s.lines, ""))
+}
+
+// replay lets a watch see the group.
+func replay(t *testing.T, g departures.Group) told {
+	t.Helper()
+	c := g.Read()
+	start := g.Observations[0].From.Time
+	now := start
+	w := New(Config{Selection: collect.Selection{Groups: []string{g.Group}}, Now: func() time.Time { return now }})
+	w.differ, w.info.Log = NewDiffer(Options{Log: true}), true
+	w.watch(g.Group)
+	w.books[g.Group].snapshot = &c.Groups[0]
+	out := told{group: g}
+	tell := func(events []Event) {
+		err := w.tell(events, func(e Event) error {
+			if e.Type == CauseFound {
+				out.verdicts = append(out.verdicts, e)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	records := slices.Clone(c.Records)
+	slices.SortStableFunc(records, func(a, b inspect.Record) int { return a.Time.Compare(b.Time.Time) })
+	old, _ := slices.BinarySearchFunc(records, start, func(r inspect.Record, at time.Time) int { return r.Time.Compare(at) })
+	for i := range records[:old] { // the differ is seeded by what was, which nobody was told of
+		w.differ.Record(&records[i], records[i].Time)
+	}
+	tell(w.take(input{prefix: &prefix{records: map[string][]inspect.Record{g.Group: slices.Clone(records[:old])}}}))
+	records = records[old:]
+	polls := g.Observations
+	end := polls[len(polls)-1].To.Add(time.Second)
+	for ; now.Before(end); now = now.Add(QuickEvery) {
+		for len(records) > 0 && !records[0].Time.After(now) {
+			tell(w.take(input{record: &records[0]}))
+			records = records[1:]
+		}
+		for len(polls) > 0 && polls[0].To.Before(now) {
+			polls = polls[1:]
+		}
+		if len(polls) > 0 && !polls[0].From.After(now) {
+			o := polls[0]
+			o.From, o.To = inspect.At(now), inspect.At(now)
+			tell(w.take(input{polled: []inspect.Observation{o}, every: QuickEvery}))
+		}
+		tell(w.tick())
+	}
+	out.past = victims(judge.Build(c, judge.Options{})[0], g)
+	return out.only()
+}
+
+// victims is the rebalance in which the member with the fault went, nil if none shows it.
+func victims(tl inspect.Timeline, g departures.Group) *inspect.Rebalance {
+	for i := range tl.Rebalances {
+		r := &tl.Rebalances[i]
+		gone := slices.ContainsFunc(r.Members.Left, func(d inspect.Departure) bool { return d.ClientID == g.Victim }) ||
+			slices.ContainsFunc(r.Members.Replaced, func(s inspect.Replacement) bool { return s.ClientID == g.Victim })
+		if gone && r.Time.UnixMilli() >= g.FaultAt {
+			return r
+		}
+	}
+	return nil
+}
+
+// only keeps the verdicts on that rebalance.
+func (d told) only() told {
+	d.verdicts = slices.DeleteFunc(d.verdicts, func(e Event) bool { return d.past == nil || e.Record != d.past.ID })
+	return d
+}
+
+func (s *stability) add(d told) {
+	s.groups++
+	if len(d.verdicts) == 0 {
+		return
+	}
+	s.told++
+	sure, turned := inspect.Cause(""), false
+	var words []string
+	for _, e := range d.verdicts {
+		if sure != "" && e.Cause != sure {
+			turned = true
+		}
+		if e.Confidence == inspect.High || e.Confidence == inspect.Medium {
+			sure = e.Cause
+		}
+		words = append(words, fmt.Sprintf("%s, %s", e.Cause, e.Confidence))
+	}
+	last := d.verdicts[len(d.verdicts)-1]
+	note := ""
+	count := func(yes bool, n *int, what string) {
+		if yes {
+			*n++
+			note += what
+		}
+	}
+	count(sure != "", &s.sure, "")
+	count(turned, &s.turned, " TURNED")
+	count(d.verdicts[0].Time.UnixMilli()-d.group.Departures[0].At > promised.Milliseconds(), &s.late, " LATE")
+	count(last.Cause != d.past.Cause, &s.differs, fmt.Sprintf(" HISTORY says %s, %s", d.past.Cause, d.past.Confidence))
+	count(last.Cause != inspect.UnknownCause && !departures.Right(last.Cause, d.group.Truth) && last.Confidence != inspect.Low, &s.wrong, " WRONG")
+	s.lines = append(s.lines, fmt.Sprintf("%s: truth %s, said %s%s\n", d.group.Group, d.group.Truth, strings.Join(words, " -> "), note))
+}
+
+func compare(t *testing.T, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(want) != got {
+		t.Errorf("%s is out of date; run go test ./inspect/watch -update and look at the difference", file)
+	}
+}
