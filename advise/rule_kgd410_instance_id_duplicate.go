@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
 )
@@ -58,5 +59,5 @@ func placeholder(value string) bool {
 			return true
 		}
 	}
-	return len(value) > 1 && (value[0] == '$' || value[0] == '%')
+	return len(value) > 1 && (value[0] == '$' || value[0] == '%') || strings.Contains(value, "{pod name of a ")
 }

@@ -3,6 +3,7 @@ package advise
 import (
 	"fmt"
 	"regexp"
+	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
 )
@@ -10,6 +11,9 @@ import (
 // deploymentPod matches the pod name of a Kubernetes Deployment: the hash of the
 // ReplicaSet and five random letters, both without vowels and look-alikes.
 var deploymentPod = regexp.MustCompile(`-[bcdfghjklmnpqrstvwxz2456789]{8,10}-[bcdfghjklmnpqrstvwxz2456789]{5}$`)
+
+// podOfDeployment is what the reader of a manifest puts for a pod's name that changes.
+const podOfDeployment = "{pod name of a Deployment}"
 
 var _ = register(Rule{
 	ID: "KGD411", Name: "instance-id-unstable", Severity: Warning, Since: "v0.1.0", Scope: PerClient,
@@ -36,11 +40,16 @@ var _ = register(Rule{
 			}
 		}
 		for _, id := range sortedKeys(ids) {
-			if !deploymentPod.MatchString(id) {
+			given := strings.Contains(id, podOfDeployment)
+			if !given && !deploymentPod.MatchString(id) {
 				continue
 			}
 			f := s.Finding(Warning, fmt.Sprintf("group.instance.id %q looks like the pod of a Deployment: it changes with each restart", id), leans...)
 			f.Confidence = inspect.Medium
+			if given {
+				f.Message = fmt.Sprintf("%s is the name of a Deployment's pod: it changes with each restart, so that the member never comes back and its partitions wait for its session", s.spell(keyInstance))
+				f.Confidence = inspect.High
+			}
 			f.Fix = &Fix{}
 			if s.Config != nil {
 				f.Fix.Delete = []string{keyInstance}

@@ -24,18 +24,24 @@ func Read(name string, data []byte, o Options) ([]inspect.ClientConfig, error) {
 	if err := properties.Check(data); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	d, err := pick(name, data, o.Dialect)
+	ranked, err := pick(name, data, o.Dialect)
 	if err != nil {
 		return nil, err
 	}
-	configs, err := d.read(name, data, o)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+	var failed error
+	for _, d := range ranked {
+		configs, err := d.read(name, data, o)
+		switch {
+		case err != nil && failed == nil:
+			failed = fmt.Errorf("%s: %w", name, err)
+		case err == nil && recognised(configs) && (o.Dialect != "" || !brokerFile(data)):
+			return configs, nil
+		}
 	}
-	if !recognised(configs) || o.Dialect == "" && brokerFile(data) {
-		return nil, &NotRecognised{File: name, Looks: looksLike(name, data)}
+	if failed != nil {
+		return nil, failed
 	}
-	return configs, nil
+	return nil, &NotRecognised{File: name, Looks: looksLike(name, data)}
 }
 
 // dialect is one way of writing a consumer's configuration down.
@@ -67,24 +73,26 @@ func Dialects() []string {
 	return names
 }
 
-func pick(name string, data []byte, forced string) (dialect, error) {
+// pick lists the dialects that take a text for their own, the surest first; the one that
+// was asked for alone, where one was.
+func pick(name string, data []byte, forced string) ([]dialect, error) {
 	if forced != "" {
 		d, ok := dialects[forced]
 		if !ok {
-			return dialect{}, fmt.Errorf("dialect %q: unknown, known are %s", forced, strings.Join(Dialects(), ", "))
+			return nil, fmt.Errorf("dialect %q: unknown, known are %s", forced, strings.Join(Dialects(), ", "))
 		}
-		return d, nil
+		return []dialect{d}, nil
 	}
-	best, score := dialect{}, 0
+	sure := map[string]int{}
+	var out []dialect
 	for _, n := range Dialects() { // sorted, so that a draw has one winner
-		if s := dialects[n].sniff(name, data); s > score {
-			best, score = dialects[n], s
+		if s := dialects[n].sniff(name, data); s > 0 {
+			sure[n] = s
+			out = append(out, dialects[n])
 		}
 	}
-	if score == 0 {
-		return dialect{}, &NotRecognised{File: name, Looks: looksLike(name, data)}
-	}
-	return best, nil
+	sort.SliceStable(out, func(i, j int) bool { return sure[out[i].name] > sure[out[j].name] })
+	return out, nil
 }
 
 // FromFlags stands for the file in the position of a setting that came from --set.

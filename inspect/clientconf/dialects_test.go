@@ -99,7 +99,7 @@ func TestLinesPointAtTheText(t *testing.T) {
 				}
 				last := s.Spelled[strings.LastIndexAny(s.Spelled, "._")+1:]
 				text := strings.ToLower(lines[s.Where.Line-1])
-				if strings.Contains(text, "value:") { // Kubernetes names a variable on the line before
+				if strings.Contains(text, "value:") || strings.HasPrefix(strings.TrimSpace(text), "value ") { // Kubernetes names a variable on the line before
 					text = strings.ToLower(lines[s.Where.Line-2])
 				}
 				if !strings.Contains(text, strings.ToLower(last)) && !strings.Contains(strings.ReplaceAll(text, "-", ""), strings.ToLower(last)) {
@@ -174,6 +174,49 @@ func FuzzDialects(f *testing.F) {
 			for _, s := range c.Settings {
 				if Secret(s.Spelled) && s.Value != "" {
 					t.Errorf("%s: kept the value of %s", dialect, s.Spelled)
+				}
+			}
+		}
+	})
+}
+
+// FuzzBraces holds the reader of nested text to an end and to lines that exist.
+func FuzzBraces(f *testing.F) {
+	for _, s := range []string{"a { b = 1 }", "input { kafka { topics => [\"a\"] } }", "x = <<EOF\na\nEOF\n", "a = jsonencode([{ b = 1 }])", "{ a: ${?B}, \"c\": \"\"\"d\"\"\" }", "a = [ [ [", "resource \"a\" \"b\" {"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		root, err := parseBraces(data)
+		if err != nil {
+			return
+		}
+		lines := strings.Count(string(data), "\n") + 1
+		root.walk(func(path []string, n *node) {
+			if n.line < 1 || n.line > lines {
+				t.Errorf("%s: line %d of %d", join(path), n.line, lines)
+			}
+		})
+	})
+}
+
+// FuzzSource reads program text: a literal is never more than what the line holds.
+func FuzzSource(f *testing.F) {
+	files, _ := filepath.Glob("testdata/dialects/source-*.txtar")
+	for _, file := range files {
+		if ar, err := txtar.ParseFile(file); err == nil {
+			f.Add(ar.Files[0].Name, ar.Files[0].Data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, name string, data []byte) {
+		configs, err := Read(name, data, Options{Dialect: "source"})
+		if err != nil {
+			return
+		}
+		lines := strings.Count(string(data), "\n") + 1
+		for _, c := range configs {
+			for _, s := range c.Settings {
+				if s.Where.Line < 1 || s.Where.Line > lines || Secret(s.Spelled) {
+					t.Errorf("%+v", s)
 				}
 			}
 		}

@@ -15,6 +15,7 @@ var (
 	_ = register(dialect{name: "env", sniff: sniffEnv, read: readEnv})
 	_ = register(dialect{name: "compose", sniff: sniffCompose, read: readCompose})
 	_ = register(dialect{name: "kubernetes", sniff: sniffManifests, read: readManifests})
+	_ = register(dialect{name: "values", sniff: sniffValues, read: readValues})
 
 	composeHead = regexp.MustCompile(`(?m)^services:`)
 	envLine     = regexp.MustCompile(`^(?:export\s+)?([A-Za-z_][A-Za-z0-9_.]*)=(.*)$`)
@@ -77,12 +78,20 @@ func fromVariables(name, dialect, who string, vars []variable, line int, o Optio
 	generic := newBuilder(name, dialect, inspect.Java, o, line)
 	generic.c.Assumed = o.Family == "" || o.Version == ""
 	var connect []entry
+	written := map[string]string{} // the variable behind a path
 	for _, v := range vars {
 		if c, ok := strings.CutPrefix(v.name, "CONNECT_"); ok {
-			connect = append(connect, entry{path: strings.ToLower(strings.ReplaceAll(c, "_", ".")), value: v.value, line: v.line})
+			e := entry{path: strings.ToLower(strings.ReplaceAll(c, "_", ".")), value: v.value, line: v.line}
+			connect, written[e.path] = append(connect, e), v.name
+			continue
+		}
+		if strings.HasPrefix(v.name, "spring.") { // -Dspring.kafka…
+			written[v.name] = v.name
+			spring.entry(entry{path: v.name, value: v.value, line: v.line})
 			continue
 		}
 		if path, ok := springVariable(v.name); ok {
+			written[path] = v.name
 			spring.entry(entry{path: path, value: v.value, line: v.line})
 			continue
 		}
@@ -94,13 +103,13 @@ func fromVariables(name, dialect, who string, vars []variable, line int, o Optio
 	if isWorkerEnv(connect) {
 		for _, c := range worker(name, connect, line, o) {
 			c.Dialect = dialect
-			spellAsVariables(&c)
+			spellAsVariables(&c, written)
 			out = append(out, c)
 		}
 	}
 	for _, b := range []*builder{spring.main, spring.streams} {
 		if b.some() && (b == spring.main || len(b.c.Settings) > 0 && b.c.Group != "") {
-			spellAsVariables(&b.c)
+			spellAsVariables(&b.c, written)
 			out = append(out, b.c)
 		}
 	}
@@ -142,13 +151,20 @@ func isWorkerEnv(es []entry) bool {
 	return false
 }
 
-// spellAsVariables gives fixes the reader's own spelling.
-func spellAsVariables(c *inspect.ClientConfig) {
+// spellAsVariables gives fixes the reader's own spelling: the variable as it is written,
+// or as one would be.
+func spellAsVariables(c *inspect.ClientConfig, written map[string]string) {
 	for i := range c.Settings {
-		c.Settings[i].Spelled = variableName(c.Settings[i].Spelled, c.Family == inspect.Connect || strings.HasPrefix(c.Settings[i].Spelled, "consumer."))
+		path := c.Settings[i].Spelled
+		if c.Settings[i].Spelled = written[path]; c.Settings[i].Spelled == "" {
+			c.Settings[i].Spelled = variableName(path, c.Family == inspect.Connect || strings.HasPrefix(path, "consumer."))
+		}
 	}
 	for i := range c.Problems {
-		c.Problems[i].Key = variableName(c.Problems[i].Key, strings.HasPrefix(c.Problems[i].Nearest, "consumer."))
+		path := c.Problems[i].Key
+		if c.Problems[i].Key = written[path]; c.Problems[i].Key == "" {
+			c.Problems[i].Key = variableName(path, strings.HasPrefix(c.Problems[i].Nearest, "consumer."))
+		}
 		if strings.HasPrefix(c.Problems[i].Nearest, "consumer.") {
 			c.Problems[i].Nearest = variableName(c.Problems[i].Nearest, true)
 		}
@@ -190,7 +206,7 @@ func springVariable(name string) (string, bool) {
 // prefix: KAFKA_CONSUMER_SESSION_TIMEOUT_MS. Only keys that concern a group count,
 // for a short name may mean anything.
 func clientKeyOf(name string) (string, bool) {
-	low := strings.ToLower(name)
+	low := strings.ToLower(strings.NewReplacer("-", "_", ".", "_").Replace(name))
 	for key := range groupKeys {
 		env := strings.ReplaceAll(key, ".", "_")
 		if low == env || strings.HasSuffix(low, "_"+env) {
@@ -222,7 +238,8 @@ func readCompose(name string, data []byte, o Options) ([]inspect.ClientConfig, e
 			continue
 		}
 		for _, s := range services.kids {
-			configs := fromVariables(name, "compose", s.key, composeVariables(s.kid("environment")), s.line, o)
+			vars := append(composeVariables(s.kid("environment")), arguments(s)...)
+			configs := fromVariables(name, "compose", s.key, vars, s.line, o)
 			if n, err := strconv.Atoi(s.text("deploy", "replicas")); err == nil && n > 0 {
 				for i := range configs {
 					configs[i].Members = n * max(1, configs[i].Members)
@@ -274,16 +291,47 @@ func readManifests(name string, data []byte, o Options) ([]inspect.ClientConfig,
 		return nil, err
 	}
 	var out []inspect.ClientConfig
+	var objects []*node
 	for _, doc := range docs {
-		objects := []*node{doc}
 		if doc.text("kind") == "List" {
-			objects = childrenOf(doc.kid("items"))
+			objects = append(objects, childrenOf(doc.kid("items"))...)
+			continue
 		}
-		for _, obj := range objects {
-			out = append(out, manifest(name, obj, o)...)
-		}
+		objects = append(objects, doc)
+	}
+	fillPodNames(objects)
+	for _, obj := range objects {
+		out = append(out, manifest(name, obj, o)...)
 	}
 	return out, nil
+}
+
+// fillPodNames puts what stands for a pod's name into the files of ConfigMaps that refer
+// to it by a variable of the same manifest.
+func fillPodNames(objects []*node) {
+	var pairs []string
+	for _, obj := range objects {
+		obj.walk(func(path []string, n *node) {
+			if len(path) == 0 || path[len(path)-1] != "containers" {
+				return
+			}
+			for _, c := range n.kids {
+				for _, v := range containerVariables(c, obj.text("kind")) {
+					if v.value == newPodName || v.value == steadyPodName {
+						pairs = append(pairs, "${"+v.name+"}", v.value)
+					}
+				}
+			}
+		})
+	}
+	fill := strings.NewReplacer(pairs...)
+	for _, obj := range objects {
+		if obj.text("kind") == "ConfigMap" {
+			for _, k := range childrenOf(obj.kid("data")) {
+				k.value = fill.Replace(k.value)
+			}
+		}
+	}
 }
 
 func manifest(name string, obj *node, o Options) []inspect.ClientConfig {
@@ -293,6 +341,11 @@ func manifest(name string, obj *node, o Options) []inspect.ClientConfig {
 		return configMap(name, obj.kid("data"), o)
 	case "KafkaConnect", "KafkaMirrorMaker2":
 		config := obj.at("spec", "config")
+		for _, cluster := range childrenOf(obj.at("spec", "clusters")) { // MirrorMaker 2 runs in the one that it names
+			if cluster.text("alias") == obj.text("spec", "connectCluster") {
+				config = cluster.kid("config")
+			}
+		}
 		if config == nil {
 			return nil
 		}
@@ -318,6 +371,9 @@ func manifest(name string, obj *node, o Options) []inspect.ClientConfig {
 		}
 		return out
 	}
+	if b := consumerOfKind(name, obj, o); b != nil {
+		return []inspect.ClientConfig{b.c}
+	}
 	var out []inspect.ClientConfig
 	replicas, _ := strconv.Atoi(obj.text("spec", "replicas")) // 0 where it is not said
 	obj.walk(func(path []string, n *node) {
@@ -325,18 +381,10 @@ func manifest(name string, obj *node, o Options) []inspect.ClientConfig {
 			return
 		}
 		for _, c := range n.kids {
-			var vars []variable
-			for _, e := range childrenOf(c.kid("env")) {
-				if e.kid("value") != nil {
-					vars = append(vars, variable{e.text("name"), e.text("value"), e.kid("value").line})
-				}
-			}
+			vars := append(containerVariables(c, obj.text("kind")), arguments(c)...)
 			configs := fromVariables(name, "kubernetes", who, vars, c.line, o)
 			for i := range configs {
 				configs[i].Members = replicas * max(1, configs[i].Members)
-				if obj.text("kind") == "Deployment" {
-					fromPodName(&configs[i], c)
-				}
 			}
 			out = append(out, configs...)
 		}
@@ -344,20 +392,158 @@ func manifest(name string, obj *node, o Options) []inspect.ClientConfig {
 	return out
 }
 
-// fromPodName tells of a group.instance.id made from the pod's name in a Deployment,
-// where every pod has a new name: the static member never comes back.
-func fromPodName(c *inspect.ClientConfig, container *node) {
-	for _, e := range childrenOf(container.kid("env")) {
-		key, ok := clientKeyOf(e.text("name"))
-		if p, spring := springVariable(e.text("name")); spring && strings.HasSuffix(p, "group.instance.id") {
-			key, ok = "group.instance.id", true
-		}
-		if ok && key == "group.instance.id" && e.text("valueFrom", "fieldRef", "fieldPath") == "metadata.name" {
-			c.Problems = append(c.Problems, inspect.ConfigProblem{Kind: "instance_id_from_pod", Key: e.text("name"),
-				Where:   inspect.Position{File: c.Where.File, Line: e.line},
-				Message: e.text("name") + " is the pod's name, which a Deployment changes at each restart: the static member never comes back; use a StatefulSet"})
+// consumerOfKind reads Strimzi's kinds that hold a consumer's own settings: KafkaBridge
+// and the old KafkaMirrorMaker.
+func consumerOfKind(name string, obj *node, o Options) *builder {
+	kind := obj.text("kind")
+	config := obj.at("spec", "consumer", "config")
+	if kind != "KafkaBridge" && kind != "KafkaMirrorMaker" || config == nil {
+		return nil
+	}
+	b := newBuilder(name, "strimzi", inspect.Java, o, config.line)
+	b.c.Name = obj.text("metadata", "name")
+	if g := obj.at("spec", "consumer", "groupId"); g != nil {
+		b.set("group.id", "spec.consumer.groupId", g.value, g.line, rankOwn)
+	}
+	for _, e := range entriesOf(config) {
+		b.own(e.path, "spec.consumer.config."+e.path, e.value, e.line, rankOwn)
+	}
+	for _, key := range []string{"numStreams"} {
+		if n, err := strconv.Atoi(obj.text("spec", "consumer", key)); err == nil && n > 0 && n < 10_000 {
+			b.c.Members = n
 		}
 	}
+	return b
+}
+
+// containerVariables are a container's variables; one that is the pod's name, in a
+// workload that gives each pod a new one, is marked by its value.
+func containerVariables(c *node, kind string) []variable {
+	var vars []variable
+	for _, e := range childrenOf(c.kid("env")) {
+		switch {
+		case e.kid("value") != nil:
+			vars = append(vars, variable{e.text("name"), e.text("value"), e.kid("value").line})
+		case podName[e.text("valueFrom", "fieldRef", "fieldPath")]:
+			value := newPodName
+			if kind == "StatefulSet" {
+				value = steadyPodName
+			}
+			vars = append(vars, variable{e.text("name"), value, e.line})
+		}
+	}
+	for i, v := range vars { // $(OTHER) is Kubernetes' reference to a variable before it
+		for _, w := range vars[:i] {
+			vars[i].value = strings.ReplaceAll(vars[i].value, "$("+w.name+")", w.value)
+		}
+		vars[i].name = v.name
+	}
+	return vars
+}
+
+// podName are the fields of a pod that name it.
+var podName = map[string]bool{"metadata.name": true, "metadata.uid": true, "status.podIP": true}
+
+// What stands for a pod's name where it is no literal: one that a restart changes, and one
+// that it does not.
+const (
+	newPodName    = "{pod name of a Deployment}"
+	steadyPodName = "{pod name of a StatefulSet}"
+)
+
+// flagValue is --name=value, or --name with the value as the next argument.
+var flagValue = regexp.MustCompile(`^--?([A-Za-z][A-Za-z0-9_.-]*)(?:=(.*))?$`)
+
+// arguments are the settings on a container's command line: --session-timeout-ms 20000,
+// -X key=value, -Dspring.kafka.consumer.group-id=g.
+func arguments(c *node) []variable {
+	var words []variable
+	for _, key := range []string{"command", "args"} {
+		n := c.kid(key)
+		if n == nil {
+			continue
+		}
+		for _, k := range append([]*node{n}, n.kids...) {
+			if k.kind != scalar {
+				continue
+			}
+			for i, line := range strings.Split(k.value, "\n") {
+				for _, w := range strings.Fields(line) {
+					words = append(words, variable{value: strings.Trim(w, `"'\`), line: k.line + i})
+				}
+			}
+		}
+	}
+	var out []variable
+	for i, w := range words {
+		arg := w.value
+		for _, prefix := range []string{"-X", "-D", "--consumer-property", "--consumer-property="} {
+			rest, ok := strings.CutPrefix(arg, prefix)
+			at := w
+			if ok && rest == "" && i+1 < len(words) {
+				at = words[i+1]
+				rest = at.value
+			}
+			if key, value, pair := strings.Cut(rest, "="); ok && pair {
+				out = append(out, variable{key, value, at.line})
+			}
+		}
+		m := flagValue.FindStringSubmatch(w.value)
+		switch {
+		case m == nil:
+		case m[2] != "":
+			out = append(out, variable{m[1], m[2], w.line})
+		case i+1 < len(words) && !strings.HasPrefix(words[i+1].value, "-"):
+			out = append(out, variable{m[1], words[i+1].value, w.line})
+		}
+	}
+	return out
+}
+
+// sniffValues knows the values of a Helm chart, or a Terraform file, by variables of a
+// consumer anywhere in it.
+func sniffValues(name string, data []byte) int {
+	if configs, err := readValues(name, data, Options{}); err == nil && len(configs) > 0 {
+		return 62
+	}
+	return 0
+}
+
+// readValues reads variables wherever a nested file has them, as a mapping or as a list
+// of name and value, and whole configuration files that it holds as text.
+func readValues(name string, data []byte, o Options) ([]inspect.ClientConfig, error) {
+	trees, err := structuredTrees(name, data)
+	if err != nil {
+		return nil, err
+	}
+	var out []inspect.ClientConfig
+	for _, t := range trees {
+		t.walk(func(path []string, n *node) {
+			if n.kind == scalar {
+				if len(path) > 0 && strings.Contains(n.value, "\n") && len(n.value) < len(data) {
+					out = append(out, embedded(name, path[len(path)-1], n, o)...)
+				}
+				return
+			}
+			out = append(out, fromVariables(name, "values", join(path), variablesOf(n), n.line, o)...)
+		})
+	}
+	return out, nil
+}
+
+// variablesOf are the variables that a node holds itself: SCREAMING names of a mapping,
+// or the name and value of each element or block.
+func variablesOf(n *node) []variable {
+	var out []variable
+	for _, k := range n.kids {
+		switch {
+		case k.kind == scalar && n.kind == mapping && k.key == strings.ToUpper(k.key) && strings.Contains(k.key, "_"):
+			out = append(out, variable{k.key, k.value, k.line})
+		case k.kind == mapping && (n.kind == list || k.key == "env") && k.text("name") != "" && k.kid("value") != nil:
+			out = append(out, variable{k.text("name"), k.text("value"), k.kid("value").line})
+		}
+	}
+	return out
 }
 
 // configMap reads data whose keys are file names or variables.

@@ -17,7 +17,7 @@ var _ = register(dialect{name: "java", sniff: sniffJava, read: readJava})
 
 // sniffJava knows a Java file by its keys; its name alone is a weak hint.
 func sniffJava(name string, data []byte) int {
-	if nested(name, data) {
+	if nested(name, data) || looksCode(name, data) {
 		return 0
 	}
 	f, err := properties.Parse(data)

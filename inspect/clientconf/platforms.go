@@ -29,7 +29,7 @@ func hasKey(data []byte, keys ...string) bool {
 }
 
 func sniffStreams(name string, data []byte) int {
-	if !isYAML(name, data) && hasKey(data, "application.id") {
+	if !isYAML(name, data) && hasKey(data, "application.id", "ksql.service.id") {
 		return 60
 	}
 	return 0
@@ -41,8 +41,12 @@ func readStreams(name string, data []byte, o Options) ([]inspect.ClientConfig, e
 		return nil, err
 	}
 	b := newBuilder(name, "streams", inspect.StreamsLib, o, 1)
+	ksql := hasKey(data, "ksql.service.id")
 	for _, e := range entriesOfProperties(f) {
-		streamsKey(b, e.path, e)
+		key, streams := strings.CutPrefix(e.path, "ksql.streams.")
+		if streams || !ksql {
+			streamsKey(b, key, e)
+		}
 	}
 	return []inspect.ClientConfig{b.c}, nil
 }
@@ -88,11 +92,15 @@ func sniffWorker(name string, data []byte) int {
 		}
 		return 0
 	}
-	if hasKey(data, "config.storage.topic", "offset.storage.topic", "offset.storage.file.filename", "status.storage.topic") {
+	if mirrorFlow.Match(data) || hasKey(data, "config.storage.topic", "offset.storage.topic", "offset.storage.file.filename", "status.storage.topic") {
 		return 70
 	}
 	return 0
 }
+
+// mirrorFlow is the key by which MirrorMaker 2 names a flow between two clusters. Its
+// own consumers assign themselves their partitions: of its file the workers' group counts.
+var mirrorFlow = regexp.MustCompile(`(?m)^\s*[\w.-]+->[\w.-]+\.\w+\s*[=:]`)
 
 func readWorker(name string, data []byte, o Options) ([]inspect.ClientConfig, error) {
 	if isYAML(name, data) {
@@ -102,7 +110,12 @@ func readWorker(name string, data []byte, o Options) ([]inspect.ClientConfig, er
 	if err != nil {
 		return nil, err
 	}
-	return worker(name, entriesOfProperties(f), 1, o), nil
+	out := worker(name, entriesOfProperties(f), 1, o)
+	if mirrorFlow.Match(data) { // it has no sink tasks that a prefix could be meant for
+		out = out[:1]
+		out[0].Problems = nil
+	}
+	return out, nil
 }
 
 // classicKeys are the group keys that mean a sink's consumer to most people when they

@@ -85,6 +85,10 @@ func looksLike(name string, data []byte) string {
 		return "a broker's configuration"
 	case manyLines(text, logLine) || manyLines(text, jsonLog):
 		return "a log: name it with --log"
+	case hasKey(data, "debezium.source.connector.class"):
+		return "Debezium Server's, which reads a database and is in no consumer group"
+	case mirrorFlow.Match(data):
+		return "MirrorMaker 2's, whose consumers assign themselves their partitions and are in no group"
 	case bytes.HasPrefix(text, []byte("<")):
 		return "XML or HTML"
 	case dockerLine.Match(text):

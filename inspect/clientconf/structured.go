@@ -110,12 +110,12 @@ func structuredTrees(name string, data []byte) ([]*node, error) {
 			}
 		}
 		return one(n, err)
-	case ext != ".yml" && ext != ".yaml" && looksTOML(data):
+	case ext != ".yml" && ext != ".yaml" && looksTOML(data) && !looksCode(name, data):
 		if n, err := parseTOML(data); err == nil {
 			return []*node{n}, nil
 		}
 		return []*node{parseSections(data)}, nil
-	case ext != ".yml" && ext != ".yaml" && looksBraced(data):
+	case ext != ".yml" && ext != ".yaml" && looksBraced(data) && !looksCode(name, data):
 		return one(parseBraces(data))
 	case isYAML(name, data):
 		return parseYAML(data)
@@ -383,7 +383,7 @@ func sniffLibrdkafka(name string, data []byte) int {
 	if dashX.Match(data) {
 		return 70
 	}
-	if isYAML(name, data) || nested(name, data) {
+	if isYAML(name, data) || nested(name, data) || looksCode(name, data) {
 		return 0
 	}
 	if hasKey(data, rdkafkaOwn...) {
