@@ -33,6 +33,10 @@ test fails where a report becomes worse. Only the rows of a commit are a hold-ou
 var measured = map[string][][2]string{
 	"field":  {{"7fa05d1", "28 | 5 | 3 | 14 | 6 | 9 | 2 | 2 | 5 | 0"}},
 	"batch1": {{"7fa05d1", "32 | 11 | 8 | 11 | 2 | 18 | 7 | 3 | 7 | 1"}},
+	"batch2": {
+		{"7fa05d1", "24 | 11 | 3 | 9 | 1 | 23 | 6 | 0 | 14 | 3"},
+		{"0767730", "24 | 11 | 3 | 9 | 1 | 23 | 7 | 1 | 14 | 1"},
+	},
 }
 
 // TestPublished holds the section of docs/accuracy.md to the goldens.
