@@ -55,7 +55,7 @@ var healthyClients = []healthy{
 func TestRecordHealthy(t *testing.T) {
 	into := os.Getenv(healthyInto)
 	if into == "" {
-		t.Skip("records nothing unless " + healthyInto + " names a folder")
+		t.Skip("records nothing unless " + healthyInto + " names a folder: see scripts/record-healthy")
 	}
 	length, err := time.ParseDuration(os.Getenv(healthyFor))
 	if err != nil {
