@@ -523,7 +523,6 @@ func (l *labelled) seenBack() int64 {
 
 // truth is the cause, from what was done and the kind of the departure.
 func (l *labelled) truth(gone *departure, joined int64) error {
-	static := l.Static && l.Protocol == "classic"
 	if gone == nil {
 		if l.Static && l.RestartedAt != nil {
 			l.Truth = inspect.RestartedWithinSession
@@ -531,51 +530,66 @@ func (l *labelled) truth(gone *departure, joined int64) error {
 		}
 		return errors.New("the coordinator's log has no departure of the victim")
 	}
-	expired := gone.Kind == "expired" || gone.Kind == "fenced" && strings.Contains(gone.Reason, "session expired")
-	want := func(ok bool, c inspect.Cause) error {
-		if !ok {
-			return fmt.Errorf("done was %s, but the coordinator says %s (%s)", l.Fault, gone.Kind, gone.Reason)
-		}
-		l.Truth = c
-		return nil
+	back := joined > 0 && joined < gone.At
+	cause, ok := l.cause(gone, back)
+	if !ok {
+		return fmt.Errorf("done was %s, but the coordinator says %s (%s) after %d ms", l.Fault, gone.Kind, gone.Reason, gone.At-l.FaultAt)
 	}
+	l.Truth = cause
+	return nil
+}
+
+// expired reports whether the member's session ended.
+func (d *departure) expired() bool {
+	return d.Kind == "expired" || d.Kind == "fenced" && strings.Contains(d.Reason, "session expired")
+}
+
+// cause is what the fault must have led to, and whether the departure is of that kind;
+// back is set if the process that was started again was a member before it.
+func (l *labelled) cause(gone *departure, back bool) (inspect.Cause, bool) {
+	left, expired := gone.Kind == "left", gone.expired()
 	switch l.Fault {
 	case "over":
 		if l.Blocks || kind(l.Client) == kafkaJS { // whose heartbeats wait for the handler
-			return want(expired, inspect.SessionExpired)
+			return inspect.SessionExpired, expired
 		}
 		// These stop their heartbeats without a LeaveGroup, and are put out a session later.
 		stops := l.Static || l.Client == "librdkafka" && l.Protocol == "consumer" || kind(l.Client) == streams
-		return want(gone.Kind == "left" || expired && stops && l.inTime(gone), inspect.PollIntervalExceeded)
+		return inspect.PollIntervalExceeded, left || expired && stops && l.inTime(gone)
 	case "batch":
-		return want(gone.Kind == "left" || expired && l.inTime(gone), inspect.PollIntervalExceeded)
+		return inspect.PollIntervalExceeded, left || expired && l.inTime(gone)
 	case "rst":
-		if l.Protocol == "classic" && joined > 0 && joined < gone.At {
-			return want(expired, inspect.RestartedWithinSession)
-		}
-		return want(expired, inspect.SessionExpired)
+		return l.crash(back), expired
 	case "kill", "rstl", "stop", "stopl":
-		return want(expired, inspect.SessionExpired)
+		return inspect.SessionExpired, expired
 	}
+	return l.closed(gone, back)
+}
+
+// crash is a process that went without a word, and maybe was back within its session.
+func (l *labelled) crash(back bool) inspect.Cause {
+	if l.Protocol == "classic" && back {
+		return inspect.RestartedWithinSession
+	}
+	return inspect.SessionExpired
+}
+
+// closed is cause for a client that closed.
+func (l *labelled) closed(gone *departure, back bool) (inspect.Cause, bool) {
 	if kind(l.Client) == streams {
 		l.Note = "a Streams close sends no LeaveGroup: expired one session later, like a crash"
-		if joined > 0 && joined < gone.At {
-			return want(expired, inspect.RestartedWithinSession)
-		}
-		return want(expired, inspect.SessionExpired)
+		return l.crash(back), gone.expired()
 	}
-	if static {
+	if l.Static && l.Protocol == "classic" {
 		l.Note = "a static classic close sends no LeaveGroup: expired one session later, like a crash"
-		return want(expired, inspect.SessionExpired)
+		return inspect.SessionExpired, gone.expired()
 	}
-	if l.ClosedAt != nil && gone.At < *l.ClosedAt {
-		return fmt.Errorf("it went %d ms before it was closed", *l.ClosedAt-gone.At)
+	inTime := l.ClosedAt == nil || gone.At >= *l.ClosedAt
+	again := l.Static && l.RestartedAt != nil && !slices.ContainsFunc(l.Departures, func(d departure) bool { return d.Member == gone.Member && d.Kind == "fenced" })
+	if again { // within the session that it was allowed to be away for
+		return inspect.StaticMemberRestarted, gone.Kind == "left" && inTime
 	}
-	back := l.Static && l.RestartedAt != nil && !slices.ContainsFunc(l.Departures, func(d departure) bool { return d.Member == gone.Member && d.Kind == "fenced" })
-	if back { // within the session that it was allowed to be away for
-		return want(gone.Kind == "left", inspect.StaticMemberRestarted)
-	}
-	return want(gone.Kind == "left", inspect.MemberLeft)
+	return inspect.MemberLeft, gone.Kind == "left" && inTime
 }
 
 // inTime reports whether a session that ended can be the one that an overrun left
