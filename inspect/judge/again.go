@@ -33,28 +33,7 @@ type goings struct {
 // on. One record at which a process dies, or over which it sits for longer than its
 // poll interval, leaves no commit of its own; only the departures show it.
 func (g *group) stuckRecords() map[*departure][]string {
-	open := map[membership.TopicPartition]*goings{}
-	var all []*goings
-	for _, s := range g.steps {
-		for _, d := range s.left {
-			if len(s.left) > 1 || d.ev.moved {
-				continue // several at once, or a coordinator that moved: no record did that
-			}
-			for k := range d.Held {
-				at, ok := g.standsAt(k, d.Pos)
-				if !ok {
-					continue
-				}
-				if r := open[k]; r != nil && r.offset == at {
-					r.list = append(r.list, d)
-					continue
-				}
-				open[k] = &goings{part: k, offset: at, list: []*departure{d}}
-				all = append(all, open[k])
-			}
-		}
-	}
-	all = slices.DeleteFunc(all, func(r *goings) bool { return !g.sticks(r) })
+	all := slices.DeleteFunc(g.standstills(), func(r *goings) bool { return !g.sticks(r) })
 	all = slices.DeleteFunc(slices.Clone(all), func(r *goings) bool { return overshadowed(r, all) })
 	slices.SortFunc(all, func(a, b *goings) int {
 		return cmp.Or(membership.Compare(a.part, b.part), cmp.Compare(a.offset, b.offset))
@@ -77,6 +56,31 @@ func (g *group) stuckRecords() map[*departure][]string {
 		}
 	}
 	return out
+}
+
+// standstills are the departures of each partition's owners, those in a row together
+// between which its committed offset did not move.
+func (g *group) standstills() []*goings {
+	open := map[membership.TopicPartition]*goings{}
+	var all []*goings
+	for _, s := range g.steps {
+		if len(s.left) != 1 || s.left[0].ev.moved {
+			continue // several at once, or a coordinator that moved: no record did that
+		}
+		d := s.left[0]
+		for k := range d.Held {
+			at, ok := g.standsAt(k, d.Pos)
+			switch r := open[k]; {
+			case !ok:
+			case r != nil && r.offset == at:
+				r.list = append(r.list, d)
+			default:
+				open[k] = &goings{part: k, offset: at, list: []*departure{d}}
+				all = append(all, open[k])
+			}
+		}
+	}
+	return all
 }
 
 // standsAt is the committed offset of a partition when its owner went. One that was

@@ -40,34 +40,26 @@ const (
 func (g *group) deploys(stuck map[*departure][]string) map[*step]*deploy {
 	out := map[*step]*deploy{}
 	roots := g.roots()
-	var chain []roll // runs that follow one another without a rest
-	var run roll
-	flush := func(again bool) {
-		if len(run.steps) > 0 {
-			chain = append(chain, run)
+	for _, chain := range g.chains(roots) {
+		if g.churns(chain, roots, stuck) {
+			continue
 		}
-		run = roll{lanes: map[string]bool{}}
-		if again {
-			return
+		for _, r := range chain {
+			r.mark(out)
 		}
-		if !g.churns(chain, roots, stuck) {
-			for _, r := range chain {
-				if found := r.deploy(); found != nil {
-					for _, s := range r.steps {
-						if s != r.steps[0] || len(s.left)+len(s.replaced) > 0 {
-							out[s] = found
-						}
-					}
-				}
-			}
-		}
-		chain = nil
 	}
-	flush(false)
+	return out
+}
+
+// chains are the runs of the group, those that follow one another without a rest
+// together.
+func (g *group) chains(roots map[string]string) [][]roll {
+	var out [][]roll
+	var last *step // of the newest run; nil after a rest
 	for _, s := range g.steps {
 		gone := g.replacedLanes(s)
 		if gone == nil {
-			flush(false)
+			last = nil
 			continue
 		}
 		for i, l := range gone {
@@ -75,18 +67,38 @@ func (g *group) deploys(stuck map[*departure][]string) map[*step]*deploy {
 				gone[i] = r
 			}
 		}
-		if n := len(run.steps); n > 0 && s.At.Sub(run.steps[n-1].At) > rollGap {
-			flush(false)
-		} else if slices.ContainsFunc(gone, func(l string) bool { return run.lanes[l] }) {
-			flush(true)
+		if last == nil || s.At.Sub(last.At) > rollGap {
+			out = append(out, []roll{{lanes: map[string]bool{}}})
 		}
-		run.steps = append(run.steps, s)
-		for _, l := range gone {
-			run.lanes[l] = true
+		chain := &out[len(out)-1]
+		if run := (*chain)[len(*chain)-1]; slices.ContainsFunc(gone, func(l string) bool { return run.lanes[l] }) {
+			*chain = append(*chain, roll{lanes: map[string]bool{}})
+		}
+		(*chain)[len(*chain)-1].add(s, gone)
+		last = s
+	}
+	return out
+}
+
+// add appends a step in which some members were replaced.
+func (r *roll) add(s *step, gone []string) {
+	r.steps = append(r.steps, s)
+	for _, l := range gone {
+		r.lanes[l] = true
+	}
+}
+
+// mark says of which deploy the steps of a run are a part, if it is one.
+func (r *roll) mark(out map[*step]*deploy) {
+	found := r.deploy()
+	if found == nil {
+		return
+	}
+	for i, s := range r.steps {
+		if i > 0 || len(s.left)+len(s.replaced) > 0 {
+			out[s] = found
 		}
 	}
-	flush(false)
-	return out
 }
 
 // roll is a run of rebalances in which each member was replaced at most once.
@@ -118,21 +130,16 @@ func (g *group) roots() map[string]string {
 // twice without closing, or went three times around then and more often than the
 // others or without closing, or at the same record as before, or too often.
 func (g *group) churns(chain []roll, roots map[string]string, stuck map[*departure][]string) bool {
-	if len(chain) == 0 {
-		return false
-	}
 	lanes, clean, twice := map[string]int{}, true, false
 	for _, r := range chain {
 		for l := range r.lanes {
 			lanes[l]++
 			twice = twice || lanes[l] > 1
 		}
-		for _, s := range r.steps {
-			for _, d := range s.left {
-				clean = clean && d.v.cause == inspect.MemberLeft
-				if len(stuck[d]) > 0 {
-					return true
-				}
+		for _, d := range r.departures() {
+			clean = clean && d.v.cause == inspect.MemberLeft
+			if len(stuck[d]) > 0 {
+				return true
 			}
 		}
 	}
@@ -147,6 +154,15 @@ func (g *group) churns(chain []roll, roots map[string]string, stuck map[*departu
 		}
 	}
 	return twice && !clean || most >= 3 && (!clean || most >= 2*least) || most > mostDeploys
+}
+
+// departures are all in a run.
+func (r *roll) departures() []*departure {
+	var out []*departure
+	for _, s := range r.steps {
+		out = append(out, s.left...)
+	}
+	return out
 }
 
 // goings counts how often each member went between two moments, under the id of its
@@ -173,7 +189,8 @@ func (g *group) goings(roots map[string]string, from, to time.Time) map[string]i
 // part of a deploy.
 func (g *group) replacedLanes(s *step) []string {
 	together := len(s.left) > 1 && 2*len(s.left) > len(s.Before) // a deploy takes few at a time
-	if s.Deleted || s.Base || s.Migrated || together {
+	nothing := len(s.left)+len(s.replaced)+len(s.Joined) == 0
+	if s.Deleted || s.Base || s.Migrated || together || nothing {
 		return nil
 	}
 	gone := []string{}
@@ -184,16 +201,10 @@ func (g *group) replacedLanes(s *step) []string {
 		gone = append(gone, sw.New.Instance())
 	}
 	for _, d := range s.left {
-		ok := d.v.cause == inspect.MemberLeft || d.v.cause == inspect.RestartedWithinSession ||
-			d.v.cause == inspect.UnknownCause || d.v.cause == inspect.SessionExpired && (d.Member.Static() || d.Member.Client.Family == inspect.StreamsLib)
-		lives := d.step.ServerSide && d.ret != nil && d.ret.m.ID == d.Member.ID // the process was not replaced
-		if !ok || lives || d.ret == nil && !g.successor(d) || d.v.basis == inspect.Stated && d.v.cause != inspect.MemberLeft {
+		if !g.mayBeReplaced(d) {
 			return nil
 		}
 		gone = append(gone, d.Member.ID)
-	}
-	if len(gone) == 0 && len(s.Joined) == 0 {
-		return nil
 	}
 	for _, m := range s.Joined {
 		if len(s.left) == 0 && !g.isBack(s, m) {
@@ -201,6 +212,21 @@ func (g *group) replacedLanes(s *step) []string {
 		}
 	}
 	return gone
+}
+
+// mayBeReplaced reports a departure as a deploy makes it: nothing says that the member
+// was put out, and another process took its place.
+func (g *group) mayBeReplaced(d *departure) bool {
+	if d.v.basis == inspect.Stated && d.v.cause != inspect.MemberLeft || d.ev.livesOn() || d.ret == nil && !g.successor(d) {
+		return false
+	}
+	switch d.v.cause {
+	case inspect.MemberLeft, inspect.RestartedWithinSession, inspect.UnknownCause:
+		return true
+	case inspect.SessionExpired: // of clients that send no LeaveGroup
+		return d.Member.Static() || d.Member.Client.Family == inspect.StreamsLib
+	}
+	return false
 }
 
 // successor reports whether a new member came soon after one went, under

@@ -192,19 +192,7 @@ func (g *group) stopped(s *step, r *inspect.Rebalance) {
 	if g.liveStopped(s, r) {
 		return
 	}
-	var latest, first time.Time
-	for _, list := range g.commits {
-		i := firstAfter(list, s.Pos)
-		if i == len(list) {
-			continue
-		}
-		if first.IsZero() || list[i].at.Before(first) {
-			first = list[i].at
-		}
-		if i > 0 && list[i-1].at.After(latest) && list[i-1].pos < s.First {
-			latest = list[i-1].at
-		}
-	}
+	latest := g.lastBefore(s)
 	from := s.StateTime
 	if from.IsZero() || from.After(s.At) {
 		from = s.At
@@ -223,6 +211,19 @@ func (g *group) stopped(s *step, r *inspect.Rebalance) {
 		stop = min(stop, limit)
 	}
 	r.Stopped, r.StoppedBasis = inspect.Ms(max(time.Millisecond, stop)), "estimated"
+}
+
+// lastBefore is the newest commit before a step, of the partitions that were committed
+// after it too.
+func (g *group) lastBefore(s *step) time.Time {
+	var latest time.Time
+	for _, list := range g.commits {
+		i := firstAfter(list, s.Pos)
+		if i > 0 && i < len(list) && list[i-1].at.After(latest) && list[i-1].pos < s.First {
+			latest = list[i-1].at
+		}
+	}
+	return latest
 }
 
 // laneNames gives every member a lane: instance id, or client id, with the host
