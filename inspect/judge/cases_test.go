@@ -1,0 +1,103 @@
+package judge
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// readCase reads a recorded case file.
+func readCase(t *testing.T, path string) *inspect.Case {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	c, err := inspect.ReadCase(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestCaseFiles holds the whole timeline of recorded cases, every field of it.
+func TestCaseFiles(t *testing.T) {
+	paths, err := filepath.Glob("testdata/cases/*.kgcase")
+	if err != nil || len(paths) < 3 {
+		t.Fatalf("%d case files (%v)", len(paths), err)
+	}
+	for _, path := range paths {
+		got, err := json.MarshalIndent(Build(readCase(t, path), Options{}), "", "\t")
+		if err != nil {
+			t.Fatal(err)
+		}
+		compare(t, path+".golden", string(got)+"\n")
+	}
+}
+
+// TestExplanations holds the table to its form.
+func TestExplanations(t *testing.T) {
+	names := map[string]bool{}
+	for _, x := range explanations {
+		if x.name == "" || names[x.name] {
+			t.Errorf("explanation %q: want a name of its own", x.name)
+		}
+		names[x.name] = true
+		if (x.cause == "") == (x.named == nil) || x.cause != "" && x.cause.Info().Cause == "" {
+			t.Errorf("%s: want one cause of the vocabulary, or a function that names it", x.name)
+		}
+		if x.fits == nil || rank(x.conf) == 0 && x.conf != inspect.Low {
+			t.Errorf("%s: want when it fits, and a confidence", x.name)
+		}
+		for _, d := range slices.Concat(x.doubts...) {
+			if d.when == nil || d.cap == "" && d.rival == "" && d.says == nil {
+				t.Errorf("%s: a doubt that does nothing", x.name)
+			}
+		}
+	}
+	if last := explanations[len(explanations)-1]; !last.fits(&evidence{}) {
+		t.Errorf("%s comes last and does not fit all that is left", last.name)
+	}
+}
+
+// TestOneVerdict: a verdict follows from the evidence alone, and making it changes none.
+func TestOneVerdict(t *testing.T) {
+	seen := 0
+	for _, l := range slices.Concat(readLabelled(t), readFile(t, holdouts[0].file)) {
+		for _, in := range split(l.Read()) {
+			g := newGroup(*in, Options{})
+			g.findReturns()
+			var all []*evidence
+			for _, s := range g.steps {
+				for _, d := range s.left {
+					d.ev = g.weigh(d)
+					all = append(all, d.ev)
+				}
+			}
+			gatherCompany(all)
+			for _, e := range all {
+				seen++
+				first, alone := judge(e), e.alone
+				if again := judge(e); !sameVerdict(first, again) {
+					t.Errorf("%s: judged twice, %s: %s and %s", l.Group, e.Member.Name(), first.cause, again.cause)
+				}
+				if fresh := explain(e); !sameVerdict(alone, fresh) {
+					t.Errorf("%s: judging changed what %s shows by itself", l.Group, e.Member.Name())
+				}
+			}
+		}
+	}
+	if seen < 200 {
+		t.Errorf("%d departures, want more", seen)
+	}
+}
+
+func sameVerdict(a, b verdict) bool {
+	return a.cause == b.cause && a.conf == b.conf && a.basis == b.basis && a.returned == b.returned &&
+		slices.Equal(a.rivals, b.rivals) && slices.Equal(a.why, b.why)
+}
