@@ -230,40 +230,22 @@ func (g *group) lastBefore(s *step) time.Time {
 // where several members share the client id, and the member id's end where they
 // share both.
 func (g *group) laneNames() map[string]string {
-	hosts, twins := map[string]map[string]bool{}, map[string]bool{}
+	twins := map[string]bool{} // client id, or client id and host, that several had at once
 	for _, s := range g.steps {
 		count := map[string]int{}
 		for _, m := range s.After {
-			if m.Static() {
-				continue
+			if !m.Static() {
+				count[m.ClientID]++
+				count[m.ClientID+"\x00"+m.Host]++
 			}
-			if hosts[m.ClientID] == nil {
-				hosts[m.ClientID] = map[string]bool{}
-			}
-			hosts[m.ClientID][m.Host] = true
-			count[m.ClientID]++
-			count[m.ClientID+"\x00"+m.Host]++
 		}
 		for k, n := range count {
-			if n > 1 {
-				twins[k] = true
-			}
+			twins[k] = twins[k] || n > 1
 		}
 	}
 	out := map[string]string{}
 	for id, m := range g.Seen {
-		switch {
-		case m.Static():
-			out[id] = *m.InstanceID
-		case m.ClientID == "":
-			out[id] = id
-		case twins[m.ClientID+"\x00"+m.Host]:
-			out[id] = m.ClientID + "@" + m.Host + "/" + id[max(0, len(id)-4):]
-		case twins[m.ClientID]:
-			out[id] = m.ClientID + "@" + m.Host
-		default:
-			out[id] = m.ClientID
-		}
+		out[id] = m.Label(twins[m.ClientID], twins[m.ClientID+"\x00"+m.Host])
 	}
 	return out
 }
