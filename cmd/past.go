@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,6 +21,8 @@ type pastFlags struct {
 	since  string
 	until  string
 	logs   []string
+	gcLogs []string
+	pods   []string
 	from   string
 }
 
@@ -30,6 +33,8 @@ func (p *pastFlags) add(c *cobra.Command) {
 	f.StringVar(&p.since, "since", "1h", "how far back: a duration (also 2d, 1w), an RFC 3339 time, or HH:MM")
 	f.StringVar(&p.until, "until", "", "up to when, likewise; now if empty")
 	f.StringArrayVar(&p.logs, "log", nil, "client or broker log `FILE`: turns inferred causes into stated ones (repeatable)")
+	f.StringArrayVar(&p.gcLogs, "gc-log", nil, "JVM garbage collection log `FILE`: tells a pause from a crash (repeatable)")
+	f.StringArrayVar(&p.pods, "pods", nil, "`FILE` with kubectl get pods -o json, or events, or docker inspect: tells a crash from a pause (repeatable)")
 	f.StringVar(&p.from, "from", "", "read a case `FILE` that record wrote, instead of a cluster")
 	p.groups.addFlags(c)
 }
@@ -54,7 +59,7 @@ func (p *pastFlags) window(a *app, now time.Time) (inspect.Window, error) {
 
 // query is what to read of a window.
 func (p *pastFlags) query(a *app, sel collect.Selection, want collect.Want, w inspect.Window) past.Query {
-	return past.Query{Selection: sel, Want: want, Window: w, Gone: true, Logs: p.logs, LogOptions: a.logOptions()}
+	return past.Query{Selection: sel, Want: want, Window: w, Gone: true, Logs: slices.Concat(p.logs, p.gcLogs), LogOptions: a.logOptions(), Processes: p.pods}
 }
 
 // read reads from the case file that --from names, or from the cluster.

@@ -24,6 +24,7 @@ type Case struct {
 	Observations []Observation  `json:"observations,omitempty"` // ordered by time within a group
 	Timelines    []Timeline     `json:"timelines,omitempty"`
 	OffsetsAt    []OffsetAt     `json:"offsets_at,omitempty"` // where partitions were at the moments that departures turn on
+	Processes    []ProcessLife  `json:"processes,omitempty"`  // what the platform says of the consumers' processes
 	LogEvents    []LogEvent     `json:"log_events,omitempty"`
 	Configs      []ClientConfig `json:"configs,omitempty"`
 	Declared     Declared       `json:"declared,omitzero"`

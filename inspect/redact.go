@@ -46,6 +46,7 @@ func Redact(c *Case) (*Case, error) {
 var kindOf = map[string]string{
 	"group": "group", "client_id": "client", "instance_id": "instance", "host": "host", "new_host": "host",
 	"rack": "rack", "context": "cluster", "bootstrap": "bootstrap", "process_id": "process",
+	"pod": "pod", "namespace": "namespace", "node": "node", "hostname": "host", "addresses": "host",
 }
 
 // holdsNames are keys of text, or of ids, in which names may stand.

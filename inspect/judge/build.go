@@ -32,7 +32,8 @@ type Input struct {
 	Records      []*inspect.Record
 	Observations []inspect.Observation
 	Events       []inspect.LogEvent // of this group, or of no group that they name
-	Snapshot     *inspect.Group     // null where the group was not described
+	Processes    []inspect.ProcessLife
+	Snapshot     *inspect.Group // null where the group was not described
 	Logs         []inspect.PartitionLog
 	End          inspect.Time // until when the log was read; zero: the newest record
 }
@@ -43,7 +44,7 @@ func split(c *inspect.Case) []*Input {
 	get := func(id string) *Input {
 		in := byID[id]
 		if in == nil {
-			in = &Input{Group: id, Logs: c.Logs, End: readUntil(c)}
+			in = &Input{Group: id, Logs: c.Logs, Processes: c.Processes, End: readUntil(c)}
 			byID[id] = in
 		}
 		return in

@@ -46,6 +46,7 @@ type evidence struct {
 	seen
 	joinWait
 	logLines
+	process
 	fitting
 	alone   verdict // what these say by themselves
 	company         // what the departures of the group say together
@@ -64,6 +65,7 @@ func (g *group) weigh(d *departure) *evidence {
 	e.seen = g.seenOf(e)
 	e.joinWait = g.joinWaitOf(e)
 	e.logLines = g.logLinesOf(e)
+	e.process = g.processOf(e)
 	e.fitting = fittingOf(e)
 	e.alone = explain(e)
 	return e

@@ -32,10 +32,13 @@ func judge(e *evidence) verdict {
 	switch {
 	case e.stated != nil:
 		v.state(e)
+	case e.process.states(&v):
+		v.stateEnd(e)
 	default:
 		v.compareWith(e)
 		v.seeHeld(e)
 	}
+	v.hearProcess(e)
 	if e.step.Compacted {
 		// Who came and went is the sum of all that was eaten: no cause of this one.
 		v.conf = inspect.Low

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/clientlog"
+	"github.com/kgdiag/kgdiag/inspect/platform"
 )
 
 // MostEvents bounds what is kept of log files, so that a log of any size fits.
@@ -65,6 +67,39 @@ func (l *Logs) read(ctx context.Context, name string, o clientlog.Options) error
 	return &inspect.FileError{Err: err} // it names the file
 }
 
+// mostProcessBytes bounds a file of the platform: ten thousand pods take some 100 MB.
+const mostProcessBytes = 256 << 20
+
+// ReadProcesses reads files in which a platform says what became of processes. Errors
+// are *inspect.FileError.
+func ReadProcesses(names []string) ([]inspect.ProcessLife, error) {
+	var b platform.Book
+	for _, name := range names {
+		data, err := readBounded(name, mostProcessBytes)
+		if err != nil {
+			return nil, inspect.NewFileError(name, err)
+		}
+		if err := b.Add(name, data); err != nil {
+			return nil, &inspect.FileError{Err: err} // it names the file
+		}
+	}
+	return b.Lives(), nil
+}
+
+// readBounded reads a whole file of at most so many bytes.
+func readBounded(name string, most int64) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(data)) > most {
+		return nil, fmt.Errorf("larger than %d MiB", most>>20)
+	}
+	return data, err
+}
+
 // ReadFile reads a case file. Errors are *inspect.FileError.
 func ReadFile(name string) (*inspect.Case, error) {
 	f, err := os.Open(name)
@@ -114,7 +149,7 @@ func WrittenAt(c *inspect.Case) time.Time {
 func FromCase(ctx context.Context, c *inspect.Case, file string, q Query) (*Past, error) {
 	c.Window.From, c.Window.To = q.Window.From, q.Window.To
 	p := &Past{Case: c}
-	if err := p.readLogs(ctx, q); err != nil {
+	if err := p.readFiles(ctx, q); err != nil {
 		return nil, err
 	}
 	held := c.GroupIDs()

@@ -29,6 +29,9 @@ type Query struct {
 	// Logs are the names of client and broker log files, read as LogOptions say.
 	Logs       []string
 	LogOptions clientlog.Options
+	// Processes are the names of files in which the platform says what became of the
+	// consumers' processes (package platform).
+	Processes []string
 }
 
 // Past is what was read. What it lacks is said by Missing, Log and the Gaps of the
@@ -70,7 +73,7 @@ func (r *Reader) Read(ctx context.Context, q Query) (*Past, error) {
 		return nil, context.Cause(ctx)
 	}
 	p := &Past{Case: c, IDs: chosen(c, q), Missing: err}
-	if err := p.readLogs(ctx, q); err != nil {
+	if err := p.readFiles(ctx, q); err != nil {
 		return nil, err
 	}
 	scanning := ctx
@@ -104,12 +107,17 @@ func chosen(c *inspect.Case, q Query) []string {
 	return ids
 }
 
-// readLogs adds what log files say.
-func (p *Past) readLogs(ctx context.Context, q Query) error {
+// readFiles adds what log files and the platform's files say.
+func (p *Past) readFiles(ctx context.Context, q Query) error {
 	found, err := ReadLogs(ctx, q.Logs, q.LogOptions)
 	if err != nil {
 		return err
 	}
+	lives, err := ReadProcesses(q.Processes)
+	if err != nil {
+		return err
+	}
+	p.Case.Processes = append(p.Case.Processes, lives...)
 	p.Dropped = found.Dropped
 	p.Case.LogEvents = append(p.Case.LogEvents, found.Events...)
 	p.Case.Configs = append(p.Case.Configs, found.Configs...)

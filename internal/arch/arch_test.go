@@ -26,10 +26,11 @@ var allowed = map[string][]string{
 	"inspect/offsetlog":             {"inspect"},
 	"inspect/access":                {"inspect", "locate"},
 	"inspect/membership":            {"inspect", "inspect/family"},
-	"inspect/judge":                 {"inspect", "inspect/family", "inspect/membership", "internal/prose"},
+	"inspect/judge":                 {"inspect", "inspect/family", "inspect/membership", "internal/prose", "inspect/platform"},
 	"inspect/watch":                 {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/membership", "inspect/judge", "internal/prose"},
+	"inspect/platform":              {"inspect"},
 	"inspect/clientconf":            {"inspect", "inspect/settings", "inspect/clientconf/properties", "internal/prose"},
-	"inspect/past":                  {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/judge", "inspect/clientlog"},
+	"inspect/past":                  {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/judge", "inspect/clientlog", "inspect/platform"},
 	"inspect/clientconf/properties": {},
 	"inspect/errcode":               {},
 	"inspect/clientlog":             {"inspect", "inspect/clientconf", "inspect/errcode"},
@@ -62,7 +63,7 @@ var onlyImporter = map[string]string{
 }
 
 // pure packages neither do I/O nor look at the clock.
-var pure = []string{"locate", "advise", "advise/diagnose", "advise/explain", "inspect/judge", "inspect/membership", "inspect/family", "inspect/settings", "inspect/clientconf", "inspect/clientlog", "internal/prose"}
+var pure = []string{"locate", "advise", "advise/diagnose", "advise/explain", "inspect/judge", "inspect/membership", "inspect/family", "inspect/settings", "inspect/clientconf", "inspect/clientlog", "internal/prose", "inspect/platform"}
 
 type source struct {
 	pkg  string // path below the module, "" for main

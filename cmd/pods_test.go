@@ -1,0 +1,92 @@
+package cmd
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestPods: a librdkafka consumer under KIP-848 with a session of 45 s was killed; the
+// case is a recorded one, and scripts/lab/pods wrote what Kubernetes would say of five
+// fates of its pod. Only an end that fits states the cause.
+func TestPods(t *testing.T) {
+	at := func(name string) string { return filepath.Join("testdata", "pods", name) }
+	for fate, want := range map[string]struct{ cause, basis, says string }{
+		"oom":      {"session_expired", "stated", "pod orders-7f9c5d8b6f-x2mzq was OOMKilled at 07:03:05, 42 s before the member was out"},
+		"evicted":  {"session_expired", "stated", "pod orders-7f9c5d8b6f-x2mzq was evicted from its node at 07:03:07, 40 s before the member was out"},
+		"liveness": {"session_expired", "stated", "pod orders-7f9c5d8b6f-x2mzq was restarted after a failed probe at 07:03:06, 41 s before the member was out"},
+		"rollout":  {"", "inferred", ""}, // the list has no pod of that address any more
+		"lived-on": {"", "inferred", "ran on from 05:03:05 past 07:03:46 without a restart: the process did not crash"},
+		"other":    {"", "inferred", ""}, // a list of another namespace and time
+	} {
+		files := []string{"--pods", at(fate + "-pods.json"), "--pods", at(fate + "-events.json")}
+		if fate == "other" {
+			files = []string{"--pods", at("other-pods.json")}
+		}
+		out, errs, code := screenOf(append([]string{"history", "orders", "-o", "json", "--from", at("orders.kgcase")}, files...)...)
+		if code != 0 {
+			t.Fatalf("%s: exit code %d: %s", fate, code, errs)
+		}
+		var doc struct {
+			Groups []struct {
+				Rebalances []struct {
+					Cause, Basis, Confidence string
+					Evidence                 []string
+					Members                  struct {
+						Left []struct {
+							ClientID string `json:"client_id"`
+						}
+					}
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(out), &doc); err != nil {
+			t.Fatal(err)
+		}
+		r := doc.Groups[0].Rebalances[2]
+		if len(r.Members.Left) != 1 || r.Members.Left[0].ClientID != "consumer-orders-1" {
+			t.Fatalf("%s: not the departure that is meant: %+v", fate, r)
+		}
+		if r.Basis != want.basis || want.cause != "" && (r.Cause != want.cause || r.Confidence != "high") {
+			t.Errorf("%s: %s, %s, %s; want %s, %s", fate, r.Cause, r.Confidence, r.Basis, want.cause, want.basis)
+		}
+		speaks := slices.ContainsFunc(r.Evidence, func(s string) bool { return strings.Contains(s, "pod ") })
+		if want.says == "" && speaks || want.says != "" && !slices.ContainsFunc(r.Evidence, func(s string) bool { return strings.Contains(s, want.says) }) {
+			t.Errorf("%s: evidence %q, want %q", fate, r.Evidence, want.says)
+		}
+	}
+	for file, want := range map[string]string{
+		at("orders.kgcase"): "want JSON",
+		"nowhere.json":      "no such file",
+		"testdata":          "directory",
+	} {
+		if _, errs, code := screenOf("why", "orders", "--from", at("orders.kgcase"), "--pods", file); code != 2 || !strings.Contains(errs, want) || !strings.Contains(errs, file) {
+			t.Errorf("--pods %s: exit code %d, %q", file, code, errs)
+		}
+	}
+}
+
+// TestPodsAreRedacted: a case that is handed on names no pod.
+func TestPodsAreRedacted(t *testing.T) {
+	at := func(name string) string { return filepath.Join("testdata", "pods", name) }
+	held, to := filepath.Join(t.TempDir(), "a.kgcase"), filepath.Join(t.TempDir(), "b.kgcase")
+	for _, args := range [][]string{
+		{"record", "--from", at("orders.kgcase"), "--to", held, "--pods", at("oom-pods.json")},
+		{"record", "--from", held, "--to", to, "--redact"},
+	} {
+		if out, errs, code := screenOf(args...); code != 0 {
+			t.Fatalf("%v: exit code %d: %s%s", args, code, out, errs)
+		}
+	}
+	out, errs, code := screenOf("history", "-v", "-o", "json", "--from", to)
+	if code != 0 || !strings.Contains(out, "was OOMKilled at 07:03:05") {
+		t.Fatal(out, errs, code)
+	}
+	for _, name := range []string{"orders-7f9c5d8b6f", "10.42.7.22", "node-3", "planted-secret"} {
+		if strings.Contains(out, name) {
+			t.Errorf("%q is still there:\n%s", name, out)
+		}
+	}
+}
