@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +16,7 @@ import (
 const module = "github.com/kgdiag/kgdiag"
 
 // allowed is the import table of docs/design.md: our own packages that a package may
-// import. Arrows never turn back: main → cmd → {advise, inspect/*} → inspect → locate.
+// import. Arrows never turn back: main → cmd → {advise/*, inspect/*} → inspect → locate.
 var allowed = map[string][]string{
 	"":                              {"cmd"},
 	"locate":                        {},
@@ -50,7 +51,9 @@ var allowed = map[string][]string{
 	"internal/fieldscore":           {"cmd", "internal/term"}, // tests only
 	"internal/departures":           {"inspect"},              // tests only
 	"internal/realtest":             {"*"},                    // tests only
-	"cmd":                           {"*"},
+	"cmd": {"advise", "advise/diagnose", "advise/explain", "inspect", "inspect/access", "inspect/clientconf", "inspect/clientconf/properties",
+		"inspect/clientlog", "inspect/collect", "inspect/offsetlog", "inspect/past", "inspect/watch", "locate",
+		"internal/demo", "internal/kconn", "internal/project", "internal/prose", "internal/render", "internal/term"},
 }
 
 // onlyImporter names libraries that one package alone may know, so that a change of
@@ -181,6 +184,79 @@ func TestNothingExitsOrPrintsBelowCmd(t *testing.T) {
 			}
 		})
 	}
+}
+
+// ruleID is the whole of a string that names a rule, as code that decides by rules does.
+var ruleID = regexp.MustCompile(`^"KGD[0-9]{3}"$`)
+
+// weights are the fields of the tables by which causes and rules are weighed.
+var weights = []string{"Weight", "Acts", "Evicts", "Departs", "Planned", "Explains"}
+
+// TestCmdJudgesNothing holds the command layer to showing: what a cause, a return or a
+// rule means is decided by inspect and advise, so cmd names none of them.
+func TestCmdJudgesNothing(t *testing.T) {
+	all := sources(t)
+	words := vocabulary(all)
+	if len(words) < 20 {
+		t.Fatalf("only %d words found in package inspect: the search is broken", len(words))
+	}
+	for _, s := range all {
+		if s.pkg != "cmd" || s.test {
+			continue
+		}
+		ast.Inspect(s.ast, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				x, ok := n.X.(*ast.Ident)
+				if ok && x.Name == "inspect" && words[n.Sel.Name] != "" {
+					t.Errorf("%s decides by inspect.%s: give package inspect or advise a method that says what it means", s.file, n.Sel.Name)
+				}
+				if slices.Contains(weights, n.Sel.Name) {
+					t.Errorf("%s weighs by %s: leave that to advise/diagnose", s.file, n.Sel.Name)
+				}
+			case *ast.BasicLit:
+				if ruleID.MatchString(n.Value) {
+					t.Errorf("%s decides by rule %s: a rule says itself what it explains", s.file, n.Value)
+				}
+				for name, value := range words {
+					if value == n.Value && value != `"unknown"` && value != `"no"` {
+						t.Errorf("%s decides by %s, which is inspect.%s", s.file, value, name)
+					}
+				}
+			}
+			return true
+		})
+	}
+}
+
+// vocabulary are the constants of package inspect that name causes and returns, with
+// their values as Go writes them.
+func vocabulary(all []source) map[string]string {
+	out := map[string]string{}
+	for _, s := range all {
+		if s.pkg != "inspect" || s.test {
+			continue
+		}
+		for _, d := range s.ast.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok || g.Tok != token.CONST {
+				continue
+			}
+			for _, spec := range g.Specs {
+				v := spec.(*ast.ValueSpec)
+				typ, ok := v.Type.(*ast.Ident)
+				if !ok || typ.Name != "Cause" && typ.Name != "Returned" {
+					continue
+				}
+				for i, n := range v.Names {
+					if lit, ok := v.Values[i].(*ast.BasicLit); ok {
+						out[n.Name] = lit.Value
+					}
+				}
+			}
+		}
+	}
+	return out
 }
 
 func TestPurePackagesHaveNoClockAndNoIO(t *testing.T) {
