@@ -15,15 +15,15 @@ import (
 
 var _ = command(80, newCheckCmd)
 
-// checkOptions are the flags of check.
-type checkOptions struct {
+// checkCmd is kgdiag check.
+type checkCmd struct {
 	*app
 	contexts bool
 	known    []*cobra.Command // what this build has: only of that is something said
 }
 
 func newCheckCmd(a *app) *cobra.Command {
-	o := &checkOptions{app: a}
+	o := &checkCmd{app: a}
 	c := &cobra.Command{
 		Use:   "check",
 		Short: "can I connect, what may I read, which commands will work",
@@ -34,10 +34,7 @@ and prints the kafka-acls commands for the rest. It changes nothing and reads on
   kgdiag check --context prod -o json
   kgdiag check --contexts                      which clusters are configured, here and for other tools`,
 		Args: cobra.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			o.known = c.Root().Commands()
-			return o.run(c.Context())
-		},
+		RunE: o.run,
 	}
 	c.Flags().BoolVar(&o.contexts, "contexts", false, "list the named clusters, without connecting")
 	return c
@@ -52,7 +49,8 @@ type checked struct {
 	failed  error // what ended the check; nil where all could be asked
 }
 
-func (o *checkOptions) run(ctx context.Context) error {
+func (o *checkCmd) run(cmd *cobra.Command, _ []string) error {
+	o.known = cmd.Root().Commands()
 	if o.contexts {
 		return o.listContexts()
 	}
@@ -61,16 +59,16 @@ func (o *checkOptions) run(ctx context.Context) error {
 		return err
 	}
 	limit := conn.Timeout()
-	ctx, cancel := context.WithTimeout(ctx, 2*limit)
+	ctx, cancel := context.WithTimeout(cmd.Context(), 2*limit)
 	defer cancel()
 	c := check(ctx, conn)
 	if errors.Is(c.failed, context.Canceled) {
 		return c.failed
 	}
-	if err := o.show(o.checkView(c)); err != nil {
+	if err := o.show(o.view(c)); err != nil {
 		return err
 	}
-	return o.verdict(c)
+	return o.outcome(c)
 }
 
 // check goes as far as it gets.
@@ -89,15 +87,15 @@ func check(ctx context.Context, conn kconn.Config) *checked {
 }
 
 // commands judges the commands that this build has.
-func (o *checkOptions) commands(r *access.Report) []access.Command {
+func (o *checkCmd) commands(r *access.Report) []access.Command {
 	return slices.DeleteFunc(r.Commands(), func(c access.Command) bool {
 		return !slices.ContainsFunc(o.known, func(k *cobra.Command) bool { return k.Name() == c.Name })
 	})
 }
 
-// verdict is 0 where kgdiag can work here, and 3 where it could not connect, or no
+// outcome is 0 where kgdiag can work here, and 3 where it could not connect, or no
 // broker or command is left; --strict takes everything that is missing for a failure.
-func (o *checkOptions) verdict(c *checked) error {
+func (o *checkCmd) outcome(c *checked) error {
 	if c.failed != nil {
 		return &problem{code: exitIncomplete, err: c.failed, quiet: true} // the result has said it, with the hint
 	}

@@ -107,8 +107,8 @@ func checkBrokers(list []kconn.Broker) []checkBroker {
 	return out
 }
 
-// checkView shows the check: passing lines are short, failing ones say what to do.
-func (o *checkOptions) checkView(c *checked) render.View {
+// view shows the check: passing lines are short, failing ones say what to do.
+func (o *checkCmd) view(c *checked) render.View {
 	cluster := inspect.Cluster{Context: c.conn.Context, Bootstrap: c.conn.Bootstrap}
 	doc := checkDoc{OK: c.failed == nil, Error: checkErrorOf(c.failed), Bootstrap: checkBrokers(c.seeds), Brokers: checkBrokers(c.brokers),
 		Rights: []access.Right{}, Commands: []access.Command{}, Grants: []access.Grant{},
@@ -131,8 +131,7 @@ func (o *checkOptions) checkView(c *checked) render.View {
 		}
 		blocks = append(blocks, commandBlocks(doc.Commands, doc.Grants, o.principalNote(c.conn)...)...)
 	}
-	kase := &inspect.Case{Cluster: cluster}
-	doc.envelope = o.envelopeOf(checkSchema, kase)
+	doc.envelope = o.envelopeOf(checkSchema, &inspect.Case{Cluster: cluster})
 	head := o.clusterLine(cluster, o.clockZone(o.now()))
 	if c.access == nil {
 		head = render.Line{render.S(term.Bold, "%s", firstNonEmpty(cluster.Context, cluster.Bootstrap)), render.P("  not connected  %s", o.clockZone(o.now()))}
@@ -163,7 +162,7 @@ func bad(name string, err error) []render.Line {
 }
 
 // connectionLines are the steps up to an authenticated connection.
-func (o *checkOptions) connectionLines(c *checked) []render.Line {
+func (o *checkCmd) connectionLines(c *checked) []render.Line {
 	how := c.conn.Protocol
 	if c.conn.Mechanism != "" {
 		how += " " + c.conn.Mechanism
@@ -208,7 +207,7 @@ func tlsOf(b kconn.Broker) string {
 // soon is how long before its end a certificate deserves a warning.
 const soon = 14 * 24 * time.Hour
 
-func (o *checkOptions) certificateLine(name string, cert *x509.Certificate) []render.Line {
+func (o *checkCmd) certificateLine(name string, cert *x509.Certificate) []render.Line {
 	if cert == nil {
 		return nil
 	}
@@ -224,7 +223,7 @@ func (o *checkOptions) certificateLine(name string, cert *x509.Certificate) []re
 }
 
 // brokerLines sum the brokers up, and show those that fail or stand out.
-func (o *checkOptions) brokerLines(c *checked) []render.Line {
+func (o *checkCmd) brokerLines(c *checked) []render.Line {
 	var lines []render.Line
 	reached, releases, protocols := 0, map[string]int{}, map[string]int{}
 	var slowest time.Duration
@@ -360,7 +359,7 @@ func commandBlocks(commands []access.Command, grants []access.Grant, note ...ren
 }
 
 // principalNote says where the name in the commands may be another one.
-func (o *checkOptions) principalNote(c kconn.Config) []render.Line {
+func (o *checkCmd) principalNote(c kconn.Config) []render.Line {
 	switch {
 	case c.Principal() == "":
 		return []render.Line{render.L("PRINCIPAL is the name that the broker takes from the token; its authorizer log shows it")}

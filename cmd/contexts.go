@@ -15,7 +15,7 @@ type contextsDoc struct {
 
 // listContexts shows the named clusters of kgdiag and of its neighbours; it dials
 // none of them.
-func (o *checkOptions) listContexts() error {
+func (o *checkCmd) listContexts() error {
 	opt, err := o.connectOptions()
 	if err != nil {
 		return err

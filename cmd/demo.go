@@ -16,15 +16,15 @@ import (
 
 var _ = command(800, newDemoCmd)
 
-// demoOptions are what the demo command works with.
-type demoOptions struct {
-	app   *app
+// demoCmd is kgdiag demo.
+type demoCmd struct {
+	*app
 	root  *cobra.Command
 	serve bool
 }
 
 func newDemoCmd(a *app) *cobra.Command {
-	o := &demoOptions{app: a}
+	o := &demoCmd{app: a}
 	c := &cobra.Command{
 		Use:   "demo",
 		Short: "try kgdiag on a simulated cluster with misbehaving consumers",
@@ -32,21 +32,15 @@ func newDemoCmd(a *app) *cobra.Command {
 runs locate, describe, watch, why and advise there, with a line about each. It needs
 no Kafka, touches no real cluster, and takes less than 40 seconds.`,
 		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			o.root = c.Root()
-			if err := o.validate(); err != nil {
-				return err
-			}
-			return o.run(c.Context())
-		},
+		RunE: o.run,
 	}
 	c.Flags().BoolVar(&o.serve, "serve", false, "only start the cluster, print its address, and keep it up until Ctrl-C")
 	return c
 }
 
 // validate refuses what the demo would silently ignore.
-func (o *demoOptions) validate() error {
-	f := o.app.flags
+func (o *demoCmd) validate() error {
+	f := o.flags
 	if f.output != "table" {
 		return usagef("demo: -o %s: the demo is text; its commands take -o when you run them yourself", f.output)
 	}
@@ -56,8 +50,12 @@ func (o *demoOptions) validate() error {
 	return nil
 }
 
-func (o *demoOptions) run(ctx context.Context) error {
-	a := o.app
+func (o *demoCmd) run(c *cobra.Command, _ []string) error {
+	if err := o.validate(); err != nil {
+		return err
+	}
+	o.root = c.Root()
+	a, ctx := o.app, c.Context()
 	opts := demo.Options{
 		Out:      a.streams.Out,
 		Run:      o.command,
@@ -87,7 +85,7 @@ func outputError(err error) error {
 // command runs one command line of the demo as a kgdiag of its own: on the same
 // streams, without the settings by which the environment could lead it to a real
 // cluster.
-func (o *demoOptions) command(ctx context.Context, args []string) int {
+func (o *demoCmd) command(ctx context.Context, args []string) int {
 	a := o.app
 	sub := &app{streams: a.streams, now: a.now, getenv: isolated(a.getenv), cancelled: a.cancelled}
 	args = append(args, "--color", a.flags.color)
@@ -108,7 +106,7 @@ func isolated(getenv func(string) string) func(string) string {
 }
 
 // has says whether this build has a command.
-func (o *demoOptions) has(name string) bool {
+func (o *demoCmd) has(name string) bool {
 	for _, c := range o.root.Commands() {
 		if c.Name() == name || c.HasAlias(name) {
 			return true

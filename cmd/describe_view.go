@@ -34,7 +34,7 @@ func (d *describeCmd) view(c *inspect.Case) render.View {
 	if len(c.Groups) == 0 {
 		v.Blocks = append(v.Blocks, render.Block{Lines: []render.Line{render.L("no group matches")}, NoTSV: true})
 	}
-	if lines := gapsByReason(gapsOf(c.Gaps, "")); len(lines) > 0 {
+	if lines := gapsByReason(inspect.GapsOf(c.Gaps, "")); len(lines) > 0 {
 		v.Blocks = append(v.Blocks, render.Block{Lines: lines, NoTSV: true})
 	}
 	v.Blocks = append(v.Blocks, render.Block{Table: membersTSV(c.Groups), TSVOnly: true})
@@ -64,7 +64,7 @@ func (a *app) groupBlocks(g *inspect.Group, gaps []inspect.Gap, apart bool) []re
 			last.After = append(last.After, l)
 		}
 	}
-	last.After = append(last.After, a.sourceLines(g, gapsOf(gaps, g.ID))...)
+	last.After = append(last.After, a.sourceLines(g, inspect.GapsOf(gaps, g.ID))...)
 	return blocks
 }
 
@@ -156,7 +156,7 @@ func (a *app) membersTable(g *inspect.Group) *render.Table {
 		names = append(names, ">EPOCH")
 	}
 	names = append(names, "#PARTITIONS", ">LAG", "CURRENT-ASSIGNMENT")
-	target := epochs && slices.ContainsFunc(g.Members, moving)
+	target := epochs && slices.ContainsFunc(g.Members, inspect.Member.Moving)
 	if target {
 		names = append(names, "TARGET-ASSIGNMENT")
 	}
@@ -170,21 +170,16 @@ func (a *app) membersTable(g *inspect.Group) *render.Table {
 		if epochs {
 			row = append(row, render.P("%s", number(m.Epoch)))
 		}
-		row = append(row, render.Row(partitionCount(m.Assignment), countOf(m.Lag), assignmentText(m.Assignment))...)
+		row = append(row, render.Row(inspect.PartitionCount(m.Assignment), countOf(m.Lag), inspect.AssignmentText(m.Assignment))...)
 		if target {
-			row = append(row, render.P("%s", assignmentText(m.Target)))
+			row = append(row, render.P("%s", inspect.AssignmentText(m.Target)))
 		}
 		if a.flags.verbose {
-			row = append(row, render.Row(subscriptionText(m), m.Rack, m.MemberID)...)
+			row = append(row, render.Row(m.SubscriptionText(), m.Rack, m.MemberID)...)
 		}
 		t.Rows = append(t.Rows, row)
 	}
 	return t
-}
-
-// moving reports whether a member has not reached its target yet.
-func moving(m inspect.Member) bool {
-	return m.Target != nil && assignmentText(m.Target) != assignmentText(m.Assignment)
 }
 
 // membersTSV is every member of every group in one table; a group without members
@@ -213,8 +208,8 @@ func membersTSV(groups []inspect.Group) *render.Table {
 				lag = strconv.FormatInt(*m.Lag, 10)
 			}
 			t.Rows = append(t.Rows, append(slices.Clone(head), render.Row(m.ClientID, optional(m.InstanceID), m.Host, string(m.Client.Family),
-				string(m.Client.Confidence), wholeMillis(m.Session), wholeMillis(m.Rebalance), number(m.Epoch), partitionCount(m.Assignment),
-				lag, assignmentText(m.Assignment), subscriptionText(m), m.MemberID)...))
+				string(m.Client.Confidence), wholeMillis(m.Session), wholeMillis(m.Rebalance), number(m.Epoch), inspect.PartitionCount(m.Assignment),
+				lag, inspect.AssignmentText(m.Assignment), m.SubscriptionText(), m.MemberID)...))
 		}
 	}
 	return t
@@ -330,37 +325,13 @@ func factName(f inspect.Fact) string {
 	return strings.ReplaceAll(string(f), "_", " ")
 }
 
-// gapsOf are the gaps of one group, or with "" those that concern all.
-func gapsOf(gaps []inspect.Gap, group string) []inspect.Gap {
-	var out []inspect.Gap
-	for _, g := range gaps {
-		if g.Group == group {
-			out = append(out, g)
-		}
-	}
-	return out
-}
-
-// gapsByReason are one line for each thing that was not read; things with the same
-// reason share theirs.
+// gapsByReason are one line for each reason why things were not read.
 func gapsByReason(gaps []inspect.Gap) []render.Line {
-	type reason struct{ why, needs string }
-	var order []reason
-	what := map[reason][]string{}
-	for _, g := range gaps {
-		r := reason{g.Why, g.Needs}
-		if _, ok := what[r]; !ok {
-			order = append(order, r)
-		}
-		if !slices.Contains(what[r], g.What) {
-			what[r] = append(what[r], g.What)
-		}
-	}
 	var out []render.Line
-	for _, r := range order {
-		l := render.Line{render.S(term.Warn, "not read"), render.P(": %s: %s", strings.Join(what[r], "; "), r.why)}
-		if r.needs != "" {
-			l = append(l, render.P("; needs %s", r.needs))
+	for _, r := range inspect.GapsByReason(gaps) {
+		l := render.Line{render.S(term.Warn, "not read"), render.P(": %s: %s", strings.Join(r.What, "; "), r.Why)}
+		if r.Needs != "" {
+			l = append(l, render.P("; needs %s", r.Needs))
 		}
 		out = append(out, l)
 	}
@@ -379,54 +350,6 @@ func clientName(c inspect.ClientGuess) string {
 		return string(c.Family) + " (likely)"
 	}
 	return string(c.Family) + " (perhaps)"
-}
-
-// assignmentText is an assignment as Apache's tools write it: t:0,1;u:2. None is
-// "none", unknown is "".
-func assignmentText(list []inspect.TopicPartitions) string {
-	if list == nil {
-		return ""
-	}
-	var parts []string
-	for _, t := range list {
-		if len(t.Partitions) == 0 {
-			continue
-		}
-		ids := make([]string, len(t.Partitions))
-		for i, p := range t.Partitions {
-			ids[i] = strconv.Itoa(int(p))
-		}
-		parts = append(parts, t.Topic+":"+strings.Join(ids, ","))
-	}
-	if len(parts) == 0 {
-		return "none"
-	}
-	return strings.Join(parts, ";")
-}
-
-// partitionCount is the number of assigned partitions; "" unknown.
-func partitionCount(list []inspect.TopicPartitions) string {
-	if list == nil {
-		return ""
-	}
-	n := 0
-	for _, t := range list {
-		n += len(t.Partitions)
-	}
-	return strconv.Itoa(n)
-}
-
-// subscriptionText is the topics and the pattern of a subscription; "" unknown.
-func subscriptionText(m *inspect.Member) string {
-	var parts []string
-	if m.TopicRegex != "" {
-		parts = append(parts, "/"+m.TopicRegex+"/")
-	}
-	parts = append(parts, m.Topics...)
-	if len(parts) == 0 && m.Topics != nil {
-		return "none"
-	}
-	return strings.Join(parts, ",")
 }
 
 // optional is the text behind a pointer, "" for nil.

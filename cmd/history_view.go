@@ -45,22 +45,11 @@ func (h *historyCmd) view(c *inspect.Case, groups []inspect.History, causes []in
 	if len(groups) == 0 {
 		v.Blocks = append(v.Blocks, render.Block{Lines: []render.Line{render.L("no group matches")}, NoTSV: true})
 	}
-	if lines := gapsByReason(historyGaps(c.Gaps)); len(lines) > 0 {
+	if lines := gapsByReason(inspect.HistoryGaps(c.Gaps)); len(lines) > 0 {
 		v.Blocks = append(v.Blocks, render.Block{Lines: lines, NoTSV: true})
 	}
 	v.Blocks = append(v.Blocks, render.Block{Table: historyTSV(groups), TSVOnly: true})
 	return v
-}
-
-// historyGaps are the gaps that matter to a look back.
-func historyGaps(gaps []inspect.Gap) []inspect.Gap {
-	var out []inspect.Gap
-	for _, g := range gaps {
-		if g.Fact != inspect.FactLag && g.Fact != inspect.FactTopics {
-			out = append(out, g)
-		}
-	}
-	return out
 }
 
 // blocks are the texts of one group.

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"github.com/twmb/franz-go/pkg/kerr"
 
 	"github.com/kgdiag/kgdiag/inspect"
@@ -22,8 +23,8 @@ var _ = command(20, newLocateCmd)
 // unset is the value of a broker or partition flag that was not given.
 const unset = -1
 
-// locateOptions are the flags of locate.
-type locateOptions struct {
+// locateCmd is kgdiag locate.
+type locateCmd struct {
 	*app
 	sel           selection
 	transactional bool
@@ -35,7 +36,7 @@ type locateOptions struct {
 }
 
 func newLocateCmd(a *app) *cobra.Command {
-	o := &locateOptions{app: a}
+	o := &locateCmd{app: a}
 	c := &cobra.Command{
 		Use:   "locate [GROUP…|-]",
 		Short: "offsets partition, coordinator, replicas, and whether the brokers agree",
@@ -48,7 +49,7 @@ group has is a fair question. With - the ids come from standard input, one a lin
   kgdiag locate orders --if-down 2             who takes over when broker 2 goes?
   kgdiag locate --transactional-id tx-1        the same for __transaction_state
   kgdiag locate --offline --partitions 50 -    no cluster: the arithmetic alone`,
-		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), c, args) },
+		RunE: o.run,
 	}
 	f := c.Flags()
 	o.sel.addFlags(c)
@@ -61,7 +62,8 @@ group has is a fair question. With - the ids come from standard input, one a lin
 	return c
 }
 
-func (o *locateOptions) run(ctx context.Context, c *cobra.Command, args []string) error {
+func (o *locateCmd) run(c *cobra.Command, args []string) error {
+	ctx := c.Context()
 	ids, err := o.ids(append(slices.Clone(o.sel.group), args...))
 	if err != nil {
 		return err
@@ -92,13 +94,27 @@ func (o *locateOptions) run(ctx context.Context, c *cobra.Command, args []string
 }
 
 // validate finds usage errors: flags that contradict each other, or nothing asked.
-func (o *locateOptions) validate(c *cobra.Command, ids []string) error {
+func (o *locateCmd) validate(c *cobra.Command, ids []string) error {
 	f := c.Flags()
 	for _, name := range []string{"partition", "broker", "if-down"} {
 		if v, _ := f.GetInt32(name); f.Changed(name) && v < 0 {
 			return usagef("--%s %d: want a number from 0", name, v)
 		}
 	}
+	if err := o.contradiction(f, ids); err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := locate.Validate(id); err != nil {
+			return usagef("id %.40q %w", id, err)
+		}
+	}
+	_, err := o.sel.collect()
+	return err
+}
+
+// contradiction finds flags that do not go together, and a question that is none.
+func (o *locateCmd) contradiction(f *pflag.FlagSet, ids []string) error {
 	inverse := f.Changed("partition") || f.Changed("broker")
 	switch {
 	case o.offline && (inverse || f.Changed("if-down") || o.sel.any()):
@@ -121,19 +137,11 @@ func (o *locateOptions) validate(c *cobra.Command, ids []string) error {
 	case len(ids) == 0 && !inverse && !o.sel.any() && !f.Changed("if-down"):
 		return usage("locate: which group?", "kgdiag locate GROUP…, - for ids on standard input, or --all-groups")
 	}
-	for _, id := range ids {
-		if err := locate.Validate(id); err != nil {
-			return usagef("id %.40q %w", id, err)
-		}
-	}
-	if _, err := o.sel.collect(); err != nil {
-		return err
-	}
 	return nil
 }
 
 // ask asks the cluster what the flags ask.
-func (o *locateOptions) ask(ctx context.Context, c *collect.Collector, ids []string) (*collect.Located, error) {
+func (o *locateCmd) ask(ctx context.Context, c *collect.Collector, ids []string) (*collect.Located, error) {
 	limit, err := o.timeout()
 	if err != nil {
 		return nil, err
@@ -168,7 +176,7 @@ func (o *locateOptions) ask(ctx context.Context, c *collect.Collector, ids []str
 
 // refuse finds what makes a result impossible: no topic, or a partition or broker
 // that does not exist.
-func (o *locateOptions) refuse(l *collect.Located) error {
+func (o *locateCmd) refuse(l *collect.Located) error {
 	switch err := l.TopicErr; {
 	case errors.Is(err, collect.ErrNoOffsetsTopic), errors.Is(err, collect.ErrNoTransactionsTopic):
 		return notFound(err, "nothing was created; is it the right cluster? For the arithmetic alone: kgdiag locate --offline --partitions N")
@@ -190,7 +198,7 @@ func (o *locateOptions) refuse(l *collect.Located) error {
 }
 
 // topic is the topic behind the coordinators.
-func (o *locateOptions) topic() string {
+func (o *locateCmd) topic() string {
 	if o.transactional {
 		return locate.TransactionsTopic
 	}

@@ -89,7 +89,7 @@ type locateIfDown struct {
 }
 
 // runOffline does the arithmetic alone.
-func (o *locateOptions) runOffline(ids []string) error {
+func (o *locateCmd) runOffline(ids []string) error {
 	doc := locateDoc{envelope: o.envelopeOf(locateSchema, nil), Topic: o.topic()}
 	t := &render.Table{Columns: render.Cols(o.idColumn(), "PARTITION", ">HASH")}
 	var out []locateID
@@ -108,7 +108,7 @@ func (o *locateOptions) runOffline(ids []string) error {
 }
 
 // name puts the id where it belongs.
-func (o *locateOptions) name(d *locateID, id string) {
+func (o *locateCmd) name(d *locateID, id string) {
 	if o.transactional {
 		d.TransactionalID = id
 	} else {
@@ -117,7 +117,7 @@ func (o *locateOptions) name(d *locateID, id string) {
 }
 
 // place puts the ids where they belong, as an empty list where there are none.
-func (o *locateOptions) place(doc *locateDoc, ids []locateID) {
+func (o *locateCmd) place(doc *locateDoc, ids []locateID) {
 	if ids == nil {
 		ids = []locateID{}
 	}
@@ -128,7 +128,7 @@ func (o *locateOptions) place(doc *locateDoc, ids []locateID) {
 	}
 }
 
-func (o *locateOptions) idColumn() string {
+func (o *locateCmd) idColumn() string {
 	if o.transactional {
 		return "TRANSACTIONAL-ID"
 	}
@@ -136,9 +136,8 @@ func (o *locateOptions) idColumn() string {
 }
 
 // view is the whole result.
-func (o *locateOptions) view(cluster inspect.Cluster, l *collect.Located) render.View {
-	kase := &inspect.Case{Cluster: cluster, Gaps: l.Gaps}
-	doc := locateDoc{envelope: o.envelopeOf(locateSchema, kase), Topic: l.Topic.Topic, Partitions: o.states(l)}
+func (o *locateCmd) view(cluster inspect.Cluster, l *collect.Located) render.View {
+	doc := locateDoc{envelope: o.envelopeOf(locateSchema, &inspect.Case{Cluster: cluster, Gaps: l.Gaps}), Topic: l.Topic.Topic, Partitions: o.states(l)}
 	if q := (locateQuery{given(o.partition), given(o.broker), given(o.ifDown)}); q != (locateQuery{}) {
 		doc.Query = &q
 	}
@@ -161,7 +160,7 @@ func (o *locateOptions) view(cluster inspect.Cluster, l *collect.Located) render
 }
 
 // document is one id for JSON.
-func (o *locateOptions) document(l *collect.Located, loc *collect.Location) locateID {
+func (o *locateCmd) document(l *collect.Located, loc *collect.Location) locateID {
 	d := locateID{Hash: loc.Hash, Partition: loc.Partition, Leader: refOf(l.Topic, loc.State.Leader),
 		Coordinator: refOf(l.Topic, loc.Coordinator), Replicas: loc.State.Replicas, ISR: loc.State.ISR,
 		locateFlags: flagsOf(l.Topic, loc.State), Agreement: string(loc.Agreement), Reason: string(loc.Reason), Why: loc.Why,
@@ -182,7 +181,7 @@ func (o *locateOptions) document(l *collect.Located, loc *collect.Location) loca
 }
 
 // ifDownOf is the succession in a partition; nil without --if-down.
-func (o *locateOptions) ifDownOf(l *collect.Located, p locate.PartitionState) *locateIfDown {
+func (o *locateCmd) ifDownOf(l *collect.Located, p locate.PartitionState) *locateIfDown {
 	if o.ifDown == unset {
 		return nil
 	}
@@ -191,7 +190,7 @@ func (o *locateOptions) ifDownOf(l *collect.Located, p locate.PartitionState) *l
 }
 
 // states are the partitions that an inverse is about.
-func (o *locateOptions) states(l *collect.Located) []locateState {
+func (o *locateCmd) states(l *collect.Located) []locateState {
 	var which []int32
 	switch {
 	case o.partition != unset:
@@ -209,7 +208,7 @@ func (o *locateOptions) states(l *collect.Located) []locateState {
 }
 
 // partitionsOf are the partitions that a broker leads or, if it is down, would lead.
-func (o *locateOptions) partitionsOf(l *collect.Located, broker int32) []int32 {
+func (o *locateCmd) partitionsOf(l *collect.Located, broker int32) []int32 {
 	if _, up := l.Topic.Broker(broker); up {
 		return l.Topic.LedBy(broker)
 	}
@@ -251,7 +250,7 @@ func joinIDs(ids []int32) string {
 }
 
 // inverseLines say what an inverse is about, above its table.
-func (o *locateOptions) inverseLines(l *collect.Located) []render.Line {
+func (o *locateCmd) inverseLines(l *collect.Located) []render.Line {
 	switch {
 	case o.partition != unset:
 		p := l.Topic.Partitions[o.partition]
@@ -274,7 +273,7 @@ func (o *locateOptions) inverseLines(l *collect.Located) []render.Line {
 }
 
 // brokerLines say what a broker leads, or would.
-func (o *locateOptions) brokerLines(l *collect.Located, id int32) []render.Line {
+func (o *locateCmd) brokerLines(l *collect.Located, id int32) []render.Line {
 	parts := o.partitionsOf(l, id)
 	list := ""
 	if len(parts) > 0 {
@@ -291,7 +290,7 @@ func (o *locateOptions) brokerLines(l *collect.Located, id int32) []render.Line 
 }
 
 // countLine counts the ids of an inverse.
-func (o *locateOptions) countLine(l *collect.Located, where string) render.Line {
+func (o *locateCmd) countLine(l *collect.Located, where string) render.Line {
 	word := "group"
 	if o.transactional {
 		word = "transactional id"
@@ -303,7 +302,7 @@ func (o *locateOptions) countLine(l *collect.Located, where string) render.Line 
 }
 
 // answeredLine says how complete a list of ids is.
-func (o *locateOptions) answeredLine(l *collect.Located) render.Line {
+func (o *locateCmd) answeredLine(l *collect.Located) render.Line {
 	total := len(l.Listing.Answered) + len(l.Listing.Failed)
 	s := render.P("%d of %s listed their ids; ids that you may not DESCRIBE do not show up", len(l.Listing.Answered), prose.Plural(total, "broker"))
 	if len(l.Listing.Failed) > 0 {
@@ -315,7 +314,7 @@ func (o *locateOptions) answeredLine(l *collect.Located) render.Line {
 }
 
 // table is the table for people.
-func (o *locateOptions) table(l *collect.Located) *render.Table {
+func (o *locateCmd) table(l *collect.Located) *render.Table {
 	columns := []string{o.idColumn(), "PARTITION", "COORDINATOR", "REPLICAS", "ISR", "AGREEMENT"}
 	listed := l.Listing != nil
 	if listed && !o.transactional {
@@ -362,7 +361,7 @@ func shownCoordinator(loc *collect.Location) int32 {
 	return loc.Coordinator
 }
 
-// agreementCell is the verdict on an id, with the troubles of its partition.
+// agreementCell is whether the brokers agree on an id, with the troubles of its partition.
 func agreementCell(d *locate.Description, loc *collect.Location) render.Span {
 	parts := []string{string(loc.Agreement)}
 	style := term.Plain
@@ -410,7 +409,7 @@ func ifDownCell(d *locateIfDown) render.Span {
 
 // notes explain what the table cannot: who answered otherwise and why, one line a
 // distinct reason, and with -v every answer.
-func (o *locateOptions) notes(l *collect.Located) []render.Line {
+func (o *locateCmd) notes(l *collect.Located) []render.Line {
 	var out []render.Line
 	said, disagree := map[string]bool{}, 0
 	for i := range l.Locations {
@@ -496,7 +495,7 @@ func answerLines(loc *collect.Location) []render.Line {
 }
 
 // tsv is the table for programs: one value a cell.
-func (o *locateOptions) tsv(ids []locateID) *render.Table {
+func (o *locateCmd) tsv(ids []locateID) *render.Table {
 	columns := []string{o.idColumn(), "HASH", "PARTITION", "LEADER", "COORDINATOR", "HOST", "PORT", "REPLICAS", "ISR", "AGREEMENT", "REASON"}
 	if o.ifDown != unset {
 		columns = append(columns, "IF-DOWN", "IF-DOWN-COORDINATOR")

@@ -32,7 +32,7 @@ func (w *whyCmd) triageView(c *inspect.Case, t diagnose.Triage) render.View {
 		block.Lines = []render.Line{render.L("no group rebalanced")}
 	}
 	v.Blocks = append(v.Blocks, block)
-	if lines := gapsByReason(historyGaps(c.Gaps)); len(lines) > 0 {
+	if lines := gapsByReason(inspect.HistoryGaps(c.Gaps)); len(lines) > 0 {
 		v.Blocks = append(v.Blocks, render.Block{Lines: lines, NoTSV: true})
 	}
 	v.Blocks = append(v.Blocks, render.Block{Table: whyTSV(t.Groups), TSVOnly: true})
@@ -102,18 +102,8 @@ func (w *whyCmd) sharedLines(t diagnose.Triage) []render.Line {
 			out = append(out, render.L("%s", l))
 		}
 	}
-	if n := withRebalances(t.Groups); len(out) == 0 && n > 1 {
+	if t.Unrelated() {
 		return []render.Line{render.L("shared cause? no: different hosts and moments")}
 	}
 	return out
-}
-
-func withRebalances(groups []diagnose.Diagnosis) int {
-	n := 0
-	for i := range groups {
-		if len(groups[i].Rebalances) > 0 {
-			n++
-		}
-	}
-	return n
 }

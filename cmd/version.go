@@ -11,21 +11,22 @@ import (
 
 var _ = command(900, newVersionCmd)
 
+// versionCmd is kgdiag version.
+type versionCmd struct{ *app }
+
 func newVersionCmd(a *app) *cobra.Command {
-	return &cobra.Command{
-		Use:   "version",
-		Short: "the version of this program",
-		Args:  noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			return a.show(render.View{
-				Blocks: []render.Block{{Lines: []render.Line{render.L("kgdiag %s %s/%s %s", Version(), runtime.GOOS, runtime.GOARCH, runtime.Version())}}},
-				Data: struct {
-					envelope
-					Go string `json:"go"`
-				}{a.envelopeOf("kgdiag.version/v1", nil), runtime.Version()},
-			})
-		},
-	}
+	v := &versionCmd{a}
+	return &cobra.Command{Use: "version", Short: "the version of this program", Args: noArgs, RunE: v.run}
+}
+
+func (v *versionCmd) run(*cobra.Command, []string) error {
+	return v.show(render.View{
+		Blocks: []render.Block{{Lines: []render.Line{render.L("kgdiag %s %s/%s %s", Version(), runtime.GOOS, runtime.GOARCH, runtime.Version())}}},
+		Data: struct {
+			envelope
+			Go string `json:"go"`
+		}{v.envelopeOf("kgdiag.version/v1", nil), runtime.Version()},
+	})
 }
 
 // noArgs is cobra.NoArgs as a usage error in kgdiag's words.

@@ -20,8 +20,8 @@ import (
 
 var _ = command(50, newWatchCmd)
 
-// watchOptions are the flags of watch.
-type watchOptions struct {
+// watchCmd is kgdiag watch.
+type watchCmd struct {
 	*app
 	sel         selection
 	length      string // --for
@@ -35,16 +35,19 @@ type watchOptions struct {
 	logs        []string
 	causes      []string
 
-	sinceD                 time.Duration
-	forD, settleD, stableD time.Duration
-	trips                  inspect.FailOn
-	began                  time.Time
-	tripped                bool
-	evictions              watch.Evictions
+	// What the flags mean.
+	lookBack  time.Duration // --since, before now
+	limit     time.Duration // --for; 0 for none
+	calm      time.Duration // --settle
+	stable    time.Duration // --until-stable; 0 for none
+	trips     inspect.FailOn
+	began     time.Time
+	tripped   bool
+	evictions watch.Evictions
 }
 
 func newWatchCmd(a *app) *cobra.Command {
-	o := &watchOptions{app: a}
+	o := &watchCmd{app: a}
 	c := &cobra.Command{
 		Use:   "watch [GROUP…]",
 		Short: "rebalances as they happen, one line each",
@@ -56,7 +59,7 @@ generation, settings, state and coordinator, until --for ends or Ctrl-C.`,
   kgdiag watch orders --for 20m --fail-on rebalance            1 if it rebalanced
   kgdiag watch orders --until-stable 30s --members 6 --for 5m  a deploy gate
   kgdiag watch -o json | jq 'select(.type=="rebalance")'`,
-		RunE: func(c *cobra.Command, args []string) error { return o.run(c.Context(), c, args) },
+		RunE: o.run,
 	}
 	f := c.Flags()
 	o.sel.addFlags(c)
@@ -73,7 +76,8 @@ generation, settings, state and coordinator, until --for ends or Ctrl-C.`,
 	return c
 }
 
-func (o *watchOptions) run(ctx context.Context, c *cobra.Command, args []string) error {
+func (o *watchCmd) run(c *cobra.Command, args []string) error {
+	ctx := c.Context()
 	ids, err := o.ids(append(slices.Clone(o.sel.group), args...))
 	if err != nil {
 		return err
@@ -93,7 +97,7 @@ func (o *watchOptions) run(ctx context.Context, c *cobra.Command, args []string)
 	}
 	defer s.close()
 	cfg := watch.Config{Collector: s.collector, Scanner: s.scanner, Selection: sel, Now: o.now}
-	cfg.Since, cfg.Past = o.sinceD, c.Flags().Changed("since")
+	cfg.Since, cfg.Past = o.lookBack, c.Flags().Changed("since")
 	if len(o.logs) > 0 {
 		logs, err := past.FollowLogs(ctx, o.logs, o.logOptions())
 		if err != nil {
@@ -102,18 +106,18 @@ func (o *watchOptions) run(ctx context.Context, c *cobra.Command, args []string)
 		o.warnDropped(logs.Dropped)
 		cfg.Said = logs.Said
 	}
-	if o.stableD > 0 {
-		cfg.Until = &watch.Until{For: o.stableD, Members: o.members}
+	if o.stable > 0 {
+		cfg.Until = &watch.Until{For: o.stable, Members: o.members}
 	}
 	return o.follow(ctx, watch.New(cfg))
 }
 
 // validate reads the flags.
-func (o *watchOptions) validate(c *cobra.Command, ids []string) error {
+func (o *watchCmd) validate(c *cobra.Command, ids []string) error {
 	for _, d := range []struct {
 		flag, text string
 		to         *time.Duration
-	}{{"--for", o.length, &o.forD}, {"--settle", o.settle, &o.settleD}, {"--until-stable", o.untilStable, &o.stableD}} {
+	}{{"--for", o.length, &o.limit}, {"--settle", o.settle, &o.calm}, {"--until-stable", o.untilStable, &o.stable}} {
 		if d.text == "" {
 			continue
 		}
@@ -126,13 +130,13 @@ func (o *watchOptions) validate(c *cobra.Command, ids []string) error {
 	switch {
 	case o.sel.any() && len(ids) > 0:
 		return usage("groups, and also --all-groups, --regex, --state or --type: want one or the other", "")
-	case o.stableD > 0 && o.forD == 0:
+	case o.stable > 0 && o.limit == 0:
 		return usage("--until-stable needs --for: how long to wait at most", "kgdiag watch GROUP --until-stable 30s --members 6 --for 5m")
-	case o.stableD > 0 && len(ids) == 0:
+	case o.stable > 0 && len(ids) == 0:
 		return usage("--until-stable needs groups by name", "")
-	case o.stableD > o.forD && o.stableD > 0:
+	case o.stable > o.limit && o.stable > 0:
 		return usagef("--until-stable %s: longer than --for %s, so it could not hold", o.untilStable, o.length)
-	case c.Flags().Changed("members") && o.stableD == 0:
+	case c.Flags().Changed("members") && o.stable == 0:
 		return usage("--members goes with --until-stable", "")
 	case o.to != "" && exists(o.to):
 		return usage(fmt.Sprintf("%s: exists already", o.to), "name another file for --to")
@@ -146,7 +150,7 @@ func (o *watchOptions) validate(c *cobra.Command, ids []string) error {
 	if err != nil {
 		return err
 	}
-	if o.sinceD = o.now().Sub(from); o.sinceD <= 0 {
+	if o.lookBack = o.now().Sub(from); o.lookBack <= 0 {
 		return usagef("--since %s: lies ahead", o.since)
 	}
 	o.trips, err = parseFailOn(o.failOn)
@@ -160,7 +164,7 @@ func exists(name string) bool {
 }
 
 // follow watches and shows.
-func (o *watchOptions) follow(ctx context.Context, w *watch.Watcher) error {
+func (o *watchCmd) follow(ctx context.Context, w *watch.Watcher) error {
 	limit, err := o.timeout()
 	if err != nil {
 		return err
@@ -179,9 +183,9 @@ func (o *watchOptions) follow(ctx context.Context, w *watch.Watcher) error {
 	if o.onRisk != "" && !info.Log {
 		o.warn("--on-risk: only commits tell that a member is silent, and __consumer_offsets is not read: the command will not run")
 	}
-	if o.forD > 0 {
+	if o.limit > 0 {
 		var stop context.CancelFunc
-		ctx, stop = context.WithTimeoutCause(ctx, o.forD, errForEnded)
+		ctx, stop = context.WithTimeoutCause(ctx, o.limit, errForEnded)
 		defer stop()
 	}
 	risk := &riskRunner{a: o.app, command: o.onRisk}
@@ -211,12 +215,12 @@ func (o *watchOptions) follow(ctx context.Context, w *watch.Watcher) error {
 	if err := out.end(result, reason, o.now().Sub(o.began)); err != nil {
 		return err
 	}
-	return o.verdict(result, reason)
+	return o.outcome(result, reason)
 }
 
-// wanted is --cause: verdicts of these causes, and what the watch has to say of
+// wanted is --cause: what is told of these causes, and what the watch has to say of
 // itself.
-func (o *watchOptions) wanted(e *watch.Event) bool {
+func (o *watchCmd) wanted(e *watch.Event) bool {
 	if len(o.causes) == 0 {
 		return true
 	}
@@ -236,7 +240,7 @@ const saveEvery = time.Minute
 
 // save writes what the watch has kept, if --to asks for it; the file is replaced
 // whole.
-func (o *watchOptions) save(w *watch.Watcher) error {
+func (o *watchCmd) save(w *watch.Watcher) error {
 	if o.to == "" {
 		return nil
 	}
@@ -248,7 +252,7 @@ func (o *watchOptions) save(w *watch.Watcher) error {
 var errForEnded = errors.New("--for ended")
 
 // startFailed explains a watch that could not begin.
-func (o *watchOptions) startFailed(err error) error {
+func (o *watchCmd) startFailed(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return incomplete(fmt.Errorf("watch: no answer within --timeout %s", o.flags.timeout), "")
 	}
@@ -256,9 +260,9 @@ func (o *watchOptions) startFailed(err error) error {
 }
 
 // weigh keeps what --fail-on and the last line need.
-func (o *watchOptions) weigh(e *watch.Event) {
+func (o *watchCmd) weigh(e *watch.Event) {
 	o.evictions.Add(e)
-	if e.Trips(o.trips) && !e.At().Before(o.began.Add(o.settleD)) {
+	if e.Trips(o.trips) && !e.At().Before(o.began.Add(o.calm)) {
 		o.tripped = true
 	}
 }
@@ -274,7 +278,7 @@ const (
 )
 
 // reason finds out why the watch ended.
-func (o *watchOptions) reason(ctx context.Context, r *watch.Result) endReason {
+func (o *watchCmd) reason(ctx context.Context, r *watch.Result) endReason {
 	switch {
 	case r.Stable:
 		return endStable
@@ -286,16 +290,16 @@ func (o *watchOptions) reason(ctx context.Context, r *watch.Result) endReason {
 	return endInterrupted
 }
 
-// verdict is the exit code: DESIGN's watch.
-func (o *watchOptions) verdict(r *watch.Result, reason endReason) error {
+// outcome is the exit code of a watch that ended for this reason.
+func (o *watchCmd) outcome(r *watch.Result, reason endReason) error {
 	switch {
-	case reason == endTerminated && o.forD > 0:
+	case reason == endTerminated && o.limit > 0:
 		return incomplete(errors.New("terminated before --for ended, so the watch proves nothing"), "")
 	case o.tripped:
 		return tripped()
-	case o.stableD > 0 && reason == endInterrupted:
+	case o.stable > 0 && reason == endInterrupted:
 		return incomplete(errors.New("interrupted before the groups were stable"), "")
-	case o.stableD > 0 && reason == endFor && len(r.NeverCame) == 0:
+	case o.stable > 0 && reason == endFor && len(r.NeverCame) == 0:
 		o.warn("not stable within %s: %s", o.length, notYetText(r))
 		return tripped()
 	case len(r.Blind) > 0:
@@ -318,7 +322,7 @@ func notYetText(r *watch.Result) string {
 }
 
 // writer is how events are shown: lines, or NDJSON.
-func (o *watchOptions) writer(info *watch.Info) watchWriter {
+func (o *watchCmd) writer(info *watch.Info) watchWriter {
 	if o.flags.output == "json" {
 		return &watchJSON{o: o}
 	}

@@ -17,7 +17,7 @@ import (
 const watchSchema = "kgdiag.watch/v1"
 
 // watchJSON writes one object a line.
-type watchJSON struct{ o *watchOptions }
+type watchJSON struct{ o *watchCmd }
 
 // watchStart is the first line: the envelope, and how things are known.
 type watchStart struct {
@@ -77,8 +77,8 @@ func (w *watchJSON) start(info *watch.Info) error {
 	if !info.Log {
 		s.Generation = "lower_bound"
 	}
-	if w.o.forD > 0 {
-		s.For = inspect.Ms(w.o.forD)
+	if w.o.limit > 0 {
+		s.For = inspect.Ms(w.o.limit)
 	}
 	return w.write(s)
 }
@@ -111,7 +111,7 @@ func sortedIDs(m map[string]watch.Tally) []string {
 
 // watchLines writes text: time, group, what, details.
 type watchLines struct {
-	o     *watchOptions
+	o     *watchCmd
 	p     *term.Painter
 	width int // of the group column
 	// causes are the lines of causes that were written, by group and record.
@@ -127,7 +127,7 @@ const (
 	incidentColumn               = 88
 )
 
-func newWatchLines(o *watchOptions, info *watch.Info) *watchLines {
+func newWatchLines(o *watchCmd, info *watch.Info) *watchLines {
 	w := &watchLines{o: o, p: o.painter(), width: minGroupWidth, causes: map[string]string{}}
 	for i := range caseOf(info).Groups {
 		w.width = max(w.width, len([]rune(render.Clean(info.Case.Groups[i].ID))))

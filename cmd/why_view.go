@@ -449,7 +449,7 @@ func (w *whyCmd) checkLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Lin
 	}
 	lines := paragraph("?", text)
 	told := func(g inspect.Gap) bool { return strings.Contains(text, "("+g.Why) }
-	for _, l := range gapsByReason(slices.DeleteFunc(gapsOf(c.Gaps, d.Group), told)) {
+	for _, l := range gapsByReason(slices.DeleteFunc(inspect.GapsOf(c.Gaps, d.Group), told)) {
 		lines = append(lines, paragraph("", l.Plain())...)
 	}
 	return lines

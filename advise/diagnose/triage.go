@@ -39,6 +39,17 @@ func (t *Triage) Rebalanced() (groups, times int) {
 	return groups, times
 }
 
+// Unrelated reports that several groups rebalanced and have nothing in common.
+func (t *Triage) Unrelated() bool {
+	n := 0
+	for i := range t.Groups {
+		if len(t.Groups[i].Rebalances) > 0 {
+			n++
+		}
+	}
+	return n > 1 && len(t.Shared) == 0
+}
+
 // badness ranks a group: stuck first, then what has to be acted on, by weight and
 // number.
 func (d *Diagnosis) badness() float64 {

@@ -1,0 +1,47 @@
+package inspect
+
+import "slices"
+
+// GapsOf are the gaps of one group, or with "" those that concern all.
+func GapsOf(gaps []Gap, group string) []Gap {
+	var out []Gap
+	for _, g := range gaps {
+		if g.Group == group {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// HistoryGaps are the gaps that matter to a look back.
+func HistoryGaps(gaps []Gap) []Gap {
+	var out []Gap
+	for _, g := range gaps {
+		if g.Fact != FactLag && g.Fact != FactTopics {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// GapReason is why several things could not be read.
+type GapReason struct {
+	What       []string // each once
+	Why, Needs string
+}
+
+// GapsByReason joins the gaps that have one reason, in the order of their first.
+func GapsByReason(gaps []Gap) []GapReason {
+	var out []GapReason
+	for _, g := range gaps {
+		i := slices.IndexFunc(out, func(r GapReason) bool { return r.Why == g.Why && r.Needs == g.Needs })
+		if i < 0 {
+			i = len(out)
+			out = append(out, GapReason{Why: g.Why, Needs: g.Needs})
+		}
+		if !slices.Contains(out[i].What, g.What) {
+			out[i].What = append(out[i].What, g.What)
+		}
+	}
+	return out
+}
