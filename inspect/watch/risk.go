@@ -199,22 +199,26 @@ func (k *risks) ends(g *group, found map[string]map[int32]int64) {
 		now := map[string]int64{}
 		for _, t := range om.Assignment {
 			for _, n := range t.Partitions {
-				end, ok := found[t.Topic][n]
-				if !ok {
-					continue
-				}
-				key := tpKey(t.Topic, n)
-				now[key] = end
-				p, before := k.parts[key], s.ends[key]
-				if _, had := s.ends[key]; had && end > before && p != nil && end > p.offset {
-					s.growing = true
+				if end, ok := found[t.Topic][n]; ok {
+					now[tpKey(t.Topic, n)] = end
 				}
 			}
 		}
+		s.growing = k.grew(s.ends, now)
 		if s.ends == nil && len(now) > 0 {
 			s.ends = now
 		}
 	}
+}
+
+// grew reports whether a partition with something left to do has more than before.
+func (k *risks) grew(before, now map[string]int64) bool {
+	for key, end := range now {
+		if was, had := before[key]; had && end > was && k.parts[key] != nil && end > k.parts[key].offset {
+			return true
+		}
+	}
+	return false
 }
 
 // event is an event about a member.
