@@ -331,6 +331,9 @@ func settle(c *inspect.Case, o Options, f *Finding, trials map[string]*trial) {
 	if del == nil {
 		del = []string{}
 	}
+	if len(set) == 0 && len(del) == 0 && len(alternatives) == 0 { // no value is offered: none has a price
+		f.Fix.Price = catalog[f.ID].Doc.Price
+	}
 	f.Fix.Set, f.Fix.Delete, f.Fix.Alternatives = set, del, alternatives
 	if f.Fix.Alternatives == nil {
 		f.Fix.Alternatives = []map[string]string{}
@@ -486,7 +489,7 @@ func editsOf(f *Finding, own map[string]string) []Edit {
 			return 1
 		})
 		for _, k := range keys {
-			e := Edit{Key: k, Spelled: s.spell(k), Value: s.write(k, set[k]), Alternative: alternative}
+			e := Edit{Key: k, Spelled: s.writtenAs(k), Value: s.write(k, set[k]), Alternative: alternative}
 			if v, ok := s.values[k]; ok && v.Where != nil {
 				e.Where = v.Where
 			}

@@ -168,6 +168,8 @@ func lacks(s *Subject, f inspect.Fact) (lack, bool) {
 		return lack{}, false
 	case general != nil:
 		return gapLack(*general), true
+	case p.hint == "add -f FILE" && len(s.Case.Configs) > 0: // one was given, and is another group's
+		return lack{"no file that was given is of this group: what a client sets for itself never reaches a broker", "no file of this group"}, true
 	}
 	return lack{p.reason, p.hint}, true
 }

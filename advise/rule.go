@@ -136,6 +136,14 @@ type Edit struct {
 	Alternative int `json:"alternative,omitempty"`
 }
 
+// String is the edit as a reader types it: "set session.timeout.ms=45000", "delete linger.ms".
+func (e Edit) String() string {
+	if e.Delete {
+		return "delete " + e.Spelled
+	}
+	return "set " + e.Spelled + "=" + e.Value
+}
+
 // target is where a finding came from, so that its fix can be tried out.
 type target struct {
 	config  int // index into Case.Configs, -1 none

@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
 )
@@ -24,12 +25,15 @@ var _ = register(Rule{
 				sev = Warning
 			}
 			f := s.problemFinding(sev, p)
-			f.Fix = &Fix{Summary: "Delete it if no other program reads it."}
+			f.Fix = &Fix{Summary: "Delete it if no other program reads it.", Price: "none"}
 			if v, ok := s.Get(p.Nearest); ok && v.Origin == inspect.OriginDefault {
 				f.Evidence = append(f.Evidence, v.Say())
 			}
 			if p.Nearest != "" {
-				f.Fix.Summary = fmt.Sprintf("Write %s.", p.Nearest)
+				f.Fix.Summary, f.Fix.Price = fmt.Sprintf("Write %s.", p.Nearest), ""
+				if _, timed := parseMillis(p.Value); timed || p.Value != "" && !strings.HasSuffix(p.Nearest, ".ms") {
+					f.Fix.Set, f.Fix.Delete = map[string]string{p.Nearest: p.Value}, []string{p.Key}
+				}
 			}
 			report(f)
 		}

@@ -543,6 +543,33 @@ func (s *Subject) spell(key string) string {
 	return Spell(s.Family, key)
 }
 
+// writtenAs is the spelling of a setting with its path in the reader's file: that of the
+// setting itself, else of one beside those that it has.
+func (s *Subject) writtenAs(key string) string {
+	spelled := s.spell(key)
+	if v, ok := s.values[key]; ok && v.Origin != inspect.OriginDefault || s.Config == nil {
+		return spelled
+	}
+	if _, given := s.Config.Spellings[key]; given {
+		return spelled
+	}
+	prefix := ""
+	for _, set := range s.Config.Settings {
+		for _, name := range []string{Spell(s.Family, set.Key), set.Key} {
+			if head, ok := strings.CutSuffix(set.Spelled, name); ok && head != "" && (prefix == "" || set.Origin == inspect.OriginSet) {
+				prefix = head
+			}
+		}
+	}
+	if prefix == "" && s.Config.Dialect == "spring" {
+		prefix = "spring.kafka.consumer.properties."
+	}
+	if strings.HasPrefix(spelled, prefix) {
+		return spelled
+	}
+	return prefix + spelled
+}
+
 // liveClients splits the members of a group by client library and settings, so that
 // a fleet of equal consumers is judged once.
 func liveClients(c *inspect.Case, g *inspect.Group) []*Subject {

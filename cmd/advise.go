@@ -41,6 +41,7 @@ type adviseCmd struct {
 	disable     []string
 	failOn      string
 	project     string
+	diff        bool
 
 	// What the flags mean.
 	agreed  project.Project // what the project file says
@@ -94,6 +95,7 @@ A file .kgdiag.yaml in the working directory (--project) holds what a team agree
 	f.StringVar(&o.minSeverity, "min-severity", "warning", "mildest findings to show: info|warning|error")
 	f.StringSliceVar(&o.disable, "disable", nil, "rule `ID` that is not run (repeatable)")
 	f.StringVar(&o.failOn, "fail-on", "error", "exit 1 from this severity on, or if it happened: never|info|warning|error|rebalance|eviction|CAUSE")
+	f.BoolVar(&o.diff, "diff", false, "print a patch of the -f files that follows the advice, instead of the findings")
 	f.StringVar(&o.project, "project", project.File, "project `FILE` with rules and declared times; \"\" for none")
 	o.groups.addFlags(c)
 	return c
@@ -118,10 +120,37 @@ func (o *adviseCmd) run(cmd *cobra.Command, args []string) error {
 		return err // nothing was there to advise on, and no word of "ok" may stand for it
 	}
 	report := advise.Evaluate(c, advise.Options{Disable: o.disable, Severities: o.agreed.Severities})
-	if show := o.showAdvice(c, report, asked); show != nil {
-		return show
+	show := o.showAdvice
+	if o.diff {
+		show = o.showPatch
+	}
+	if failed := show(c, report, asked); failed != nil {
+		return failed
 	}
 	return o.outcome(c, report, err)
+}
+
+// showPatch writes what the fixes change in the given files as a patch; an edit whose
+// place in the text is not certain is told beside it.
+func (o *adviseCmd) showPatch(_ *inspect.Case, r advise.Report, _ []string) error {
+	shown := slices.DeleteFunc(r.Findings, func(f advise.Finding) bool { return f.Severity.Rank() < o.floor.Rank() })
+	for i, name := range o.files {
+		if name == "-" || slices.Contains(o.files[:i], name) {
+			continue
+		}
+		text, err := readInput(name, o.streams.In)
+		if err != nil {
+			return err
+		}
+		diff, left := advise.Patch(name, text, shown)
+		if err := o.write([]byte(diff)); err != nil {
+			return err
+		}
+		for _, e := range left {
+			o.warn("%s: not in the patch, change it by hand: %s", name, e)
+		}
+	}
+	return nil
 }
 
 // complete reads the flags into values; everything that it refuses is a usage error.
@@ -135,6 +164,9 @@ func (o *adviseCmd) complete(groups []string) error {
 	}
 	if err := o.completeFailOn(); err != nil {
 		return err
+	}
+	if o.diff && len(o.files) == 0 {
+		return usage("--diff: no file to patch", "name the configuration with -f FILE")
 	}
 	if o.tripAt != "" && o.floor.Rank() > o.tripAt.Rank() {
 		o.warn("--fail-on %s can trip on findings that --min-severity %s hides", o.failOn, o.minSeverity)

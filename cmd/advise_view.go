@@ -47,16 +47,19 @@ func (o *adviseCmd) showAdvice(c *inspect.Case, r advise.Report, asked []string)
 // indent is the width of the severity column.
 const indent = "       "
 
-// findingBlocks draws findings, each with its symptoms below it.
+// findingBlocks draws findings, each with its symptoms below it; those of one rule are
+// told once where there are many, but for -v.
 func findingBlocks(fs []advise.Finding, verbose bool) []render.Block {
 	var out []render.Block
-	for i := range fs {
-		f := &fs[i]
-		if n := len(out); f.BecauseOf != "" && n > 0 {
-			out[n-1].Lines = append(out[n-1].Lines, render.L("%s`- %s %s: %s, goes away with this fix", indent, f.ID, f.Name, f.Message))
-			continue
+	for _, s := range advise.Together(fs, verbose) {
+		lines := findingLines(&s.Finding, verbose)
+		if others := s.Others(); others != "" {
+			lines = append(lines, render.L("%sthe same for %s (-v tells each)", indent, others))
 		}
-		out = append(out, render.Block{NoTSV: true, Lines: findingLines(f, verbose)})
+		for _, f := range s.Symptoms {
+			lines = append(lines, render.L("%s`- %s %s: %s, goes away with this fix", indent, f.ID, f.Name, f.Message))
+		}
+		out = append(out, render.Block{NoTSV: true, Lines: lines})
 	}
 	return out
 }

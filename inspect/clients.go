@@ -102,6 +102,7 @@ type ConfigProblem struct {
 	Where   Position `json:"where"`
 	Key     string   `json:"key"`
 	Nearest string   `json:"nearest,omitempty"` // the key that was probably meant
+	Value   string   `json:"value,omitempty"`   // of a key that was probably meant otherwise; "" for secrets
 	Message string   `json:"message"`
 }
 

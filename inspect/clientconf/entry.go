@@ -159,7 +159,7 @@ func (b *builder) problem(kind string, where inspect.Position, key, nearest, mes
 
 // own adds a key of the Java client found under a prefix, with what is odd about it.
 func (b *builder) own(key, spelled, value string, line, rank int) {
-	if p := classify(key, inspect.Position{File: b.c.Where.File, Line: line}); p != nil {
+	if p := classify(key, value, inspect.Position{File: b.c.Where.File, Line: line}); p != nil {
 		p.Key = spelled
 		b.c.Problems = append(b.c.Problems, *p)
 		return

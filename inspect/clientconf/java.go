@@ -62,7 +62,7 @@ func readJava(name string, data []byte, o Options) ([]inspect.ClientConfig, erro
 // addEntry adds one line of a file to c: a later line of the same key wins, as in
 // Java, and both are named.
 func addEntry(c *inspect.ClientConfig, key, spelled, value string, where inspect.Position) {
-	if p := classify(key, where); p != nil {
+	if p := classify(key, value, where); p != nil {
 		c.Problems = append(c.Problems, *p)
 		return
 	}

@@ -200,8 +200,8 @@ func shorten(s string) string {
 }
 
 // classify says what is odd about a key that is no consumer's setting; nil means
-// that nothing is.
-func classify(key string, where inspect.Position) *inspect.ConfigProblem {
+// that nothing is. The value is kept where the key was probably meant to be another.
+func classify(key, value string, where inspect.Position) *inspect.ConfigProblem {
 	p := inspect.ConfigProblem{Where: where, Key: key}
 	switch {
 	case Known(key) || Secret(key):
@@ -218,6 +218,9 @@ func classify(key string, where inspect.Position) *inspect.ConfigProblem {
 		} else if near := Nearest(key); near != "" {
 			p.Nearest = near
 			p.Message += ", the nearest is " + near
+		}
+		if p.Nearest != "" && !Secret(p.Nearest) {
+			p.Value = strings.TrimSpace(value)
 		}
 	}
 	return &p

@@ -339,7 +339,7 @@ func (s section) config(name string, o Options) inspect.ClientConfig {
 	s.put(b, rankOwn)
 	for _, k := range s.node.kids { // what looks like a slip of the pen among them
 		if k.kind == scalar && s.names.unit == "" && strings.ContainsAny(k.key, "._") && !Known(k.key) && !Secret(k.key) {
-			if p := classify(Canonical(k.key), inspect.Position{File: name, Line: k.line}); p != nil && (p.Kind != "unknown_key" || p.Nearest != "") {
+			if p := classify(Canonical(k.key), k.value, inspect.Position{File: name, Line: k.line}); p != nil && (p.Kind != "unknown_key" || p.Nearest != "") {
 				if strings.Contains(k.key, "_") && p.Nearest != "" {
 					near := strings.ReplaceAll(p.Nearest, ".", "_")
 					p.Message = k.key + " is no setting of a Kafka consumer, the nearest is " + near

@@ -1,0 +1,83 @@
+package advise
+
+import (
+	"slices"
+
+	"github.com/kgdiag/kgdiag/internal/prose"
+)
+
+// Shared is a finding as it is told once for all whom it concerns.
+type Shared struct {
+	Finding
+	// Also names the other groups, files or consumers with a finding of the same rule and
+	// severity that is not told in full; nil where all are.
+	Also []string
+	// Symptoms are the findings that go away with this one's fix.
+	Symptoms []Finding
+}
+
+// mostInFull is how many findings of one rule and severity are told in full: a reader
+// compares three, and skips the fourth.
+const mostInFull = 3
+
+// Together tells findings of one rule and severity once where there are more than a few:
+// the first in full, of the others whom they concern. all keeps each of them. Findings
+// are ordered as Evaluate orders them, symptoms behind their causes.
+func Together(fs []Finding, all bool) []Shared {
+	type kind struct {
+		id       string
+		severity Severity
+	}
+	counts := map[kind]int{}
+	for _, f := range fs {
+		if f.BecauseOf == "" {
+			counts[kind{f.ID, f.Severity}]++
+		}
+	}
+	first := map[kind]int{} // index into out
+	var out []Shared
+	last := -1 // the entry that a symptom belongs to; -1 where its cause is not told in full
+	for _, f := range fs {
+		if f.BecauseOf != "" && len(out) > 0 {
+			if last >= 0 {
+				out[last].Symptoms = append(out[last].Symptoms, f)
+			}
+			continue
+		}
+		k := kind{f.ID, f.Severity}
+		if at, told := first[k]; told && !all && counts[k] > mostInFull {
+			if who := concerned(f); !slices.Contains(out[at].Also, who) {
+				out[at].Also = append(out[at].Also, who)
+			}
+			last = -1
+			continue
+		}
+		out = append(out, Shared{Finding: f})
+		last = len(out) - 1
+		if _, told := first[k]; !told {
+			first[k] = last
+		}
+	}
+	return out
+}
+
+// concerned names whom a finding concerns: the group, else the file or the consumer.
+func concerned(f Finding) string {
+	switch {
+	case f.Group != "":
+		return f.Group
+	case f.Subject != "":
+		return f.Subject
+	case f.Where != nil:
+		return f.Where.File
+	}
+	return ""
+}
+
+// Others says whom else a finding concerns: "36 others: a, b, c and 33 more"; "" nobody.
+func (s Shared) Others() string {
+	if len(s.Also) == 0 {
+		return ""
+	}
+	return count(len(s.Also), "other") + ": " + prose.Few(s.Also, 5)
+}
