@@ -72,12 +72,11 @@ func times(ds []departure) string {
 
 // leastSure is the lowest confidence among departures.
 func leastSure(ds []departure) inspect.Confidence {
+	least := inspect.High
 	for _, d := range ds {
-		if d.Confidence != inspect.High {
-			return inspect.Medium
-		}
+		least = inspect.LessSure(least, d.Confidence)
 	}
-	return inspect.High
+	return least
 }
 
 // byLane groups departures by member, the most frequent first.

@@ -93,11 +93,8 @@ func (s *Subject) Int(key string) (int64, Value, bool) {
 	if !ok || v.Timed {
 		return 0, v, false
 	}
-	var n int64
-	if _, err := fmt.Sscanf(v.Text, "%d", &n); err != nil {
-		return 0, v, false
-	}
-	return n, v, true
+	n, ok := whole(v.Text)
+	return n, v, ok
 }
 
 // Set reports whether the configuration itself gives the setting a value.
@@ -250,8 +247,8 @@ func (s *Subject) unreadBrokerKey(key string) string {
 }
 
 func brokerMillis(b inspect.Broker, key string) (time.Duration, bool) {
-	var n int64
-	if _, err := fmt.Sscanf(b.Config[key], "%d", &n); err != nil || n < 0 || n > int64(100*365*24*time.Hour/time.Millisecond) {
+	n, ok := whole(b.Config[key])
+	if !ok || n < 0 || n > int64(100*365*24*time.Hour/time.Millisecond) {
 		return 0, false
 	}
 	return time.Duration(n) * time.Millisecond, true
@@ -495,8 +492,7 @@ func (s *Subject) addDefaults() {
 
 func (s *Subject) defaultValue(key string, d Default) Value {
 	v := Value{Key: key, Spelled: s.spell(key), Text: d.Value, Origin: inspect.OriginDefault, Source: d.Source}
-	var n int64
-	if _, err := fmt.Sscanf(d.Value, "%d", &n); err == nil && strings.HasSuffix(key, ".ms") {
+	if n, ok := whole(d.Value); ok && strings.HasSuffix(key, ".ms") {
 		v.D, v.Timed = time.Duration(n)*time.Millisecond, true
 	}
 	return v

@@ -5,6 +5,7 @@ import (
 	"math"
 	"sort"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/kgdiag/kgdiag/internal/prose"
@@ -16,6 +17,12 @@ func span(d time.Duration) string { return prose.Exact(d) }
 
 // ms is a duration as the value of a setting.
 func ms(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }
+
+// whole is a value as a whole number; false for anything else, such as "500x".
+func whole(value string) (int64, bool) {
+	n, err := strconv.ParseInt(strings.TrimSpace(value), 10, 64)
+	return n, err == nil
+}
 
 // count is "1 member", "2 members".
 func count(n int, word string) string {

@@ -7,10 +7,10 @@ import (
 	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
-	"github.com/kgdiag/kgdiag/inspect/collect"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
 	"github.com/kgdiag/kgdiag/internal/term"
+	"github.com/kgdiag/kgdiag/locate"
 )
 
 // describeDoc is the document kgdiag.describe/v1.
@@ -273,7 +273,7 @@ func (a *app) sourceLines(g *inspect.Group, gaps []inspect.Gap) []render.Line {
 			l = append(l, render.P("   "))
 		}
 		l = append(l, render.S(term.Dim, "%s: %s", strings.Join(o.facts, ", "), o.from))
-		if o.from == collect.OffsetsTopicName { // the others are as old as this answer
+		if o.from == locate.OffsetsTopic { // the others are as old as this answer
 			l = append(l, render.S(term.Dim, " %s", a.when(o.at)))
 		}
 	}
@@ -291,7 +291,7 @@ func (a *app) sourceLines(g *inspect.Group, gaps []inspect.Gap) []render.Line {
 // before the rest.
 func originRank(from string) int {
 	switch from {
-	case collect.OffsetsTopicName:
+	case locate.OffsetsTopic:
 		return 0
 	case "coordinator":
 		return 1

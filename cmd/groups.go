@@ -39,7 +39,7 @@ func (s *selection) choose(a *app, args []string) (collect.Selection, error) {
 	out.All = s.any() && len(out.Groups) == 0
 	if s.regex != "" {
 		if out.Match, err = regexp.Compile(`\A(?:` + s.regex + `)\z`); err != nil {
-			return out, usagef("--regex %q: %v", s.regex, regexError(err))
+			return out, usage(fmt.Sprintf("--regex %q: %v", s.regex, regexError(err)), "want an RE2 pattern that matches the whole id, such as 'orders-.*'")
 		}
 	}
 	if out.States, err = states(s.states); err != nil {

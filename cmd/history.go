@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kgdiag/kgdiag/inspect/collect"
-	"github.com/kgdiag/kgdiag/inspect/offsetlog"
 	"github.com/kgdiag/kgdiag/inspect/past"
 	"github.com/kgdiag/kgdiag/internal/prose"
+	"github.com/kgdiag/kgdiag/locate"
 )
 
 var _ = command(40, newHistoryCmd)
@@ -95,7 +95,7 @@ func nothingRead(p *past.Past) error {
 	case errors.Is(p.Log, context.Canceled):
 		return p.Log
 	case past.Denied(p.Log), errors.Is(p.Log, past.ErrNoLog):
-		return incomplete(err, "kafka-acls --add --allow-principal User:NAME --operation Read --topic "+offsetlog.Topic+
+		return incomplete(err, "kafka-acls --add --allow-principal User:NAME --operation Read --topic "+locate.OffsetsTopic+
 			"\nwithout it: kgdiag watch "+word+" (from now on), kgdiag why "+word+" --log FILE")
 	}
 	return incomplete(err, "")

@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"github.com/twmb/franz-go/pkg/kerr"
 
-	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/collect"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/locate"
@@ -64,23 +61,23 @@ group has is a fair question. With - the ids come from standard input, one a lin
 
 func (o *locateCmd) run(c *cobra.Command, args []string) error {
 	ctx := c.Context()
-	ids, err := o.ids(append(slices.Clone(o.sel.group), args...))
+	sel, err := o.sel.choose(o.app, args)
 	if err != nil {
 		return err
 	}
-	ids = distinct(ids)
-	if err := o.validate(c, ids); err != nil {
+	sel.Groups = distinct(sel.Groups)
+	if err := o.validate(c, sel.Groups); err != nil {
 		return err
 	}
 	if o.offline {
-		return o.runOffline(ids)
+		return o.runOffline(sel.Groups)
 	}
 	s, err := o.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	l, err := o.ask(ctx, s.collector, ids)
+	l, err := o.ask(ctx, s.collector, sel)
 	if err != nil {
 		return err
 	}
@@ -109,8 +106,7 @@ func (o *locateCmd) validate(c *cobra.Command, ids []string) error {
 			return usagef("id %.40q %w", id, err)
 		}
 	}
-	_, err := o.sel.collect()
-	return err
+	return nil
 }
 
 // contradiction finds flags that do not go together, and a question that is none.
@@ -141,21 +137,19 @@ func (o *locateCmd) contradiction(f *pflag.FlagSet, ids []string) error {
 }
 
 // ask asks the cluster what the flags ask.
-func (o *locateCmd) ask(ctx context.Context, c *collect.Collector, ids []string) (*collect.Located, error) {
+func (o *locateCmd) ask(ctx context.Context, c *collect.Collector, sel collect.Selection) (*collect.Located, error) {
 	limit, err := o.timeout()
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	q := collect.LocateQuery{IDs: ids, Transactional: o.transactional, AskAll: o.flags.verbose}
-	if len(ids) > 0 {
+	q := collect.LocateQuery{IDs: sel.Groups, Transactional: o.transactional, AskAll: o.flags.verbose}
+	if len(sel.Groups) > 0 {
 		return c.Locate(ctx, q)
 	}
-	inv := collect.InverseQuery{Transactional: o.transactional, Partition: given(o.partition), Broker: given(o.broker)}
-	if inv.Selection, err = o.sel.collect(); err != nil {
-		return nil, err
-	}
+	sel.All = true // as far as the filters keep them
+	inv := collect.InverseQuery{Selection: sel, Transactional: o.transactional, Partition: given(o.partition), Broker: given(o.broker)}
 	if inv.Partition == nil && inv.Broker == nil && !o.sel.any() {
 		inv.Broker = given(o.ifDown) // all that would feel it
 	}
@@ -237,26 +231,4 @@ func distinct(ids []string) []string {
 		seen[id] = true
 		return false
 	})
-}
-
-// collect is the selection as inspect/collect takes it. Patterns match whole ids.
-func (s *selection) collect() (collect.Selection, error) {
-	out := collect.Selection{All: true, States: s.states}
-	if s.regex != "" {
-		re, err := regexp.Compile("^(?:" + s.regex + ")$")
-		if err != nil {
-			return out, usage(fmt.Sprintf("--regex %q: %v", s.regex, err), "want an RE2 pattern that matches the whole id, such as 'orders-.*'")
-		}
-		out.Match = re
-	}
-	for _, t := range s.types {
-		kind := inspect.GroupType(strings.ToLower(t))
-		switch kind {
-		case inspect.Classic, inspect.Consumer, inspect.Share, inspect.Streams:
-		default:
-			return out, usagef("--type %q: not known, want classic, consumer, share or streams", t)
-		}
-		out.Types = append(out.Types, kind)
-	}
-	return out, nil
 }

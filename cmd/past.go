@@ -13,6 +13,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
 	"github.com/kgdiag/kgdiag/inspect/past"
 	"github.com/kgdiag/kgdiag/internal/prose"
+	"github.com/kgdiag/kgdiag/locate"
 )
 
 // pastFlags are the flags of the commands that look back: why, history, record.
@@ -101,7 +102,7 @@ func (p *pastFlags) readFile(c *cobra.Command, a *app, sel collect.Selection) (*
 
 // readPast reads from the cluster of a session, and shows how far it is.
 func (a *app) readPast(ctx context.Context, s *session, q past.Query) (*past.Past, error) {
-	bar := a.progress("reading " + offsetlog.Topic)
+	bar := a.progress("reading " + locate.OffsetsTopic)
 	defer bar.done()
 	q.Describe = s.conn.Timeout()
 	r := past.Reader{Collector: s.collector, Scanner: s.scanner, Progress: func(p offsetlog.Progress) { bar.show(p.Offsets, p.Total) }}

@@ -78,19 +78,15 @@ generation, settings, state and coordinator, until --for ends or Ctrl-C.`,
 
 func (o *watchCmd) run(c *cobra.Command, args []string) error {
 	ctx := c.Context()
-	ids, err := o.ids(append(slices.Clone(o.sel.group), args...))
+	sel, err := o.sel.choose(o.app, args)
 	if err != nil {
 		return err
 	}
-	ids = distinct(ids)
-	if err := o.validate(c, ids); err != nil {
+	sel.Groups = distinct(sel.Groups)
+	if err := o.validate(c, sel.Groups); err != nil {
 		return err
 	}
-	sel, err := o.sel.collect()
-	if err != nil {
-		return err
-	}
-	sel.Groups, sel.All = ids, len(ids) == 0
+	sel.All = len(sel.Groups) == 0
 	s, err := o.open(ctx)
 	if err != nil {
 		return err

@@ -142,6 +142,25 @@ const (
 	Low    Confidence = "low"
 )
 
+// Rank orders confidences: 2 for high, 1 for medium, 0 for low and for none.
+func (c Confidence) Rank() int {
+	switch c {
+	case High:
+		return 2
+	case Medium:
+		return 1
+	}
+	return 0
+}
+
+// LessSure is the lower of two confidences; a where they are alike.
+func LessSure(a, b Confidence) Confidence {
+	if b.Rank() < a.Rank() {
+		return b
+	}
+	return a
+}
+
 // ClientGuess is the inferred client library of a member.
 type ClientGuess struct {
 	Family     Family     `json:"family"`

@@ -67,9 +67,8 @@ func points(c inspect.Cause, conf inspect.Confidence) float64 {
 
 // surest takes confidence, rivals and evidence from the surest occurrence.
 func (d *Diagnosis) surest() {
-	rank := map[inspect.Confidence]int{inspect.High: 2, inspect.Medium: 1}
 	surest := slices.MaxFunc(d.Occurrences, func(x, y Occurrence) int {
-		return cmp.Or(yesFirst(y.Rebalance.Basis == inspect.Stated, x.Rebalance.Basis == inspect.Stated), cmp.Compare(rank[x.confidence()], rank[y.confidence()]))
+		return cmp.Or(yesFirst(y.Rebalance.Basis == inspect.Stated, x.Rebalance.Basis == inspect.Stated), cmp.Compare(x.confidence().Rank(), y.confidence().Rank()))
 	})
 	d.Confidence, d.Basis, d.Evidence = surest.confidence(), surest.Rebalance.Basis, surest.Rebalance.Evidence
 	d.Rivals = surest.Rebalance.Rivals

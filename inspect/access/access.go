@@ -11,6 +11,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kgdiag/kgdiag/locate"
 )
 
 // State is whether something may be read.
@@ -86,8 +88,6 @@ func (r *Report) Right(id ID) Right {
 	return Right{ID: id, State: Unknown}
 }
 
-const offsetsTopic = "__consumer_offsets"
-
 // sampleGroups is how many groups are described to see whether groups may be.
 const sampleGroups = 5
 
@@ -125,7 +125,7 @@ func (s *surveyor) add(r Right) { s.report.Rights = append(s.report.Rights, r) }
 func (s *surveyor) metadata(ctx context.Context) error {
 	req := kmsg.NewPtrMetadataRequest()
 	t := kmsg.NewMetadataRequestTopic()
-	t.Topic = kmsg.StringPtr(offsetsTopic)
+	t.Topic = kmsg.StringPtr(locate.OffsetsTopic)
 	req.Topics = append(req.Topics, t)
 	resp, err := req.RequestWith(ctx, s.cl)
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *surveyor) metadata(ctx context.Context) error {
 	slices.Sort(s.brokers)
 	s.report.Brokers = len(s.brokers)
 	s.report.Platform = platformOf(s.report.ClusterID, hosts)
-	r := Right{ID: OffsetsTopic, What: "placement of " + offsetsTopic, Operation: "Describe", Resource: "topic", Name: offsetsTopic, State: Unknown}
+	r := Right{ID: OffsetsTopic, What: "placement of " + locate.OffsetsTopic, Operation: "Describe", Resource: "topic", Name: locate.OffsetsTopic, State: Unknown}
 	for _, t := range resp.Topics {
 		switch err := kerr.ErrorForCode(t.ErrorCode); {
 		case err == nil:
@@ -244,7 +244,7 @@ func (s *surveyor) listGroups(ctx context.Context) {
 
 // readOffsets fetches a byte of a partition of __consumer_offsets.
 func (s *surveyor) readOffsets(ctx context.Context) {
-	r := Right{ID: OffsetsRead, What: "records of " + offsetsTopic, Operation: "Read", Resource: "topic", Name: offsetsTopic, State: Unknown}
+	r := Right{ID: OffsetsRead, What: "records of " + locate.OffsetsTopic, Operation: "Read", Resource: "topic", Name: locate.OffsetsTopic, State: Unknown}
 	defer func() { s.add(r) }()
 	placement := s.report.Right(OffsetsTopic)
 	switch placement.State {
@@ -260,7 +260,7 @@ func (s *surveyor) readOffsets(ctx context.Context) {
 	}
 	req := kmsg.NewPtrMetadataRequest()
 	t := kmsg.NewMetadataRequestTopic()
-	t.Topic = kmsg.StringPtr(offsetsTopic)
+	t.Topic = kmsg.StringPtr(locate.OffsetsTopic)
 	req.Topics = append(req.Topics, t)
 	meta, err := req.RequestWith(ctx, s.cl)
 	if err != nil || len(meta.Topics) != 1 {
@@ -286,7 +286,7 @@ func (s *surveyor) fetch(ctx context.Context, leader, partition int32, id [16]by
 	req.ReplicaID, req.MaxWaitMillis, req.MinBytes, req.MaxBytes = -1, 0, 0, 1
 	req.SessionEpoch = -1
 	t := kmsg.NewFetchRequestTopic()
-	t.Topic, t.TopicID = offsetsTopic, id
+	t.Topic, t.TopicID = locate.OffsetsTopic, id
 	p := kmsg.NewFetchRequestTopicPartition()
 	p.Partition, p.PartitionMaxBytes = partition, 1
 	t.Partitions = append(t.Partitions, p)

@@ -11,12 +11,14 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/sasl/plain"
+
+	"github.com/kgdiag/kgdiag/locate"
 )
 
 // survey asks a fake cluster with ACLs as user u.
 func survey(t *testing.T, acls ...kfake.ACL) *Report {
 	t.Helper()
-	c, err := kfake.NewCluster(kfake.NumBrokers(2), kfake.EnableSASL(), kfake.EnableACLs(), kfake.SeedTopics(4, offsetsTopic), kfake.SeedTopics(1, "orders"),
+	c, err := kfake.NewCluster(kfake.NumBrokers(2), kfake.EnableSASL(), kfake.EnableACLs(), kfake.SeedTopics(4, locate.OffsetsTopic), kfake.SeedTopics(1, "orders"),
 		kfake.Superuser("PLAIN", "root", "p"), kfake.User("PLAIN", "u", "p", acls...))
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +65,7 @@ var (
 	describeGroups  = allow(kmsg.ACLResourceTypeGroup, "*", kmsg.ACLOperationDescribe)
 	describeTopics  = allow(kmsg.ACLResourceTypeTopic, "*", kmsg.ACLOperationDescribe)
 	describeCluster = allow(kmsg.ACLResourceTypeCluster, "kafka-cluster", kmsg.ACLOperationDescribe)
-	readOffsets     = allow(kmsg.ACLResourceTypeTopic, offsetsTopic, kmsg.ACLOperationRead)
+	readOffsets     = allow(kmsg.ACLResourceTypeTopic, locate.OffsetsTopic, kmsg.ACLOperationRead)
 	clusterConfigs  = allow(kmsg.ACLResourceTypeCluster, "kafka-cluster", kmsg.ACLOperationDescribeConfigs)
 	groupConfigs    = allow(kmsg.ACLResourceTypeGroup, "*", kmsg.ACLOperationDescribeConfigs)
 )
@@ -184,7 +186,7 @@ func TestPlatforms(t *testing.T) {
 }
 
 func TestGrantsOfPlatforms(t *testing.T) {
-	r := &Report{Rights: []Right{{ID: OffsetsRead, State: No, Operation: "Read", Resource: "topic", Name: offsetsTopic}}}
+	r := &Report{Rights: []Right{{ID: OffsetsRead, State: No, Operation: "Read", Resource: "topic", Name: locate.OffsetsTopic}}}
 	for name, want := range map[string]string{
 		"redpanda":        "rpk security acl create --allow-principal User:u --operation read --topic __consumer_offsets",
 		"confluent_cloud": "confluent kafka acl create",

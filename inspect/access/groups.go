@@ -10,6 +10,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kgdiag/kgdiag/locate"
 )
 
 // probeGroup is asked for where no group is listed. Describing it creates nothing:
@@ -39,7 +41,7 @@ func (s *surveyor) describeGroups(ctx context.Context) {
 	t := Right{ID: Topics, What: "topics of the groups", Operation: "Describe", Resource: "topic", Name: "*", State: Unknown}
 	defer func() { s.add(g); s.add(t) }()
 	if s.partitions == 0 {
-		g.Detail = "not tried: it is routed by coordinator, and " + offsetsTopic + " does not show"
+		g.Detail = "not tried: it is routed by coordinator, and " + locate.OffsetsTopic + " does not show"
 		if s.report.Right(OffsetsTopic).State == Absent {
 			g.State, g.Detail = Absent, "no group has ever been here"
 		}

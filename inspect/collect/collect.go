@@ -15,6 +15,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/internal/prose"
+	"github.com/kgdiag/kgdiag/locate"
 )
 
 // Selection says which groups to collect: Groups by name, or all that the brokers
@@ -140,10 +141,10 @@ func (r *run) noteOffsetsTopic() {
 	switch {
 	case r.m.OffsetsErr == nil:
 	case errors.Is(r.m.OffsetsErr, ErrNoOffsetsTopic):
-		r.gap(inspect.Gap{Fact: inspect.FactOffsetsTopic, What: "placement of " + OffsetsTopicName, Why: ErrNoOffsetsTopic.Error()})
+		r.gap(inspect.Gap{Fact: inspect.FactOffsetsTopic, What: "placement of " + locate.OffsetsTopic, Why: ErrNoOffsetsTopic.Error()})
 	default:
-		r.gap(need{fact: inspect.FactOffsetsTopic, what: "placement of " + OffsetsTopicName,
-			acl: "DESCRIBE on Topic " + OffsetsTopicName}.gap("", r.m.OffsetsErr))
+		r.gap(need{fact: inspect.FactOffsetsTopic, what: "placement of " + locate.OffsetsTopic,
+			acl: "DESCRIBE on Topic " + locate.OffsetsTopic}.gap("", r.m.OffsetsErr))
 	}
 }
 
@@ -221,7 +222,7 @@ func (r *run) chooseListed(ctx context.Context, names []string) map[int32][]List
 }
 
 // errHidden is a group that no broker lists, where the reason cannot be told.
-var errHidden = errors.New("no broker lists it: it does not exist, or DESCRIBE on it is missing; its coordinator cannot be asked without DESCRIBE on Topic " + OffsetsTopicName)
+var errHidden = errors.New("no broker lists it: it does not exist, or DESCRIBE on it is missing; its coordinator cannot be asked without DESCRIBE on Topic " + locate.OffsetsTopic)
 
 // noteUnlisted makes Gaps of the brokers whose groups are unknown.
 func (r *run) noteUnlisted() {

@@ -20,6 +20,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/internal/fakecluster"
+	"github.com/kgdiag/kgdiag/locate"
 )
 
 // testPerBroker is a limit that a broker on the loopback never needs.
@@ -223,7 +224,7 @@ func TestVirginCluster(t *testing.T) {
 		t.Error("FindCoordinator was sent")
 	}
 	topics, err := f.Topics(within(t, 9*time.Second))
-	if err != nil || slices.Contains(topics, OffsetsTopicName) {
+	if err != nil || slices.Contains(topics, locate.OffsetsTopic) {
 		t.Errorf("topics %v, error %v", topics, err)
 	}
 }
@@ -360,7 +361,7 @@ func TestHiddenOffsetsTopic(t *testing.T) {
 	f.Kfake().ControlKey(3, func(req kmsg.Request) (kmsg.Response, error, bool) {
 		f.Kfake().KeepControl()
 		m := req.(*kmsg.MetadataRequest)
-		if len(m.Topics) == 0 || m.Topics[0].Topic == nil || *m.Topics[0].Topic != OffsetsTopicName {
+		if len(m.Topics) == 0 || m.Topics[0].Topic == nil || *m.Topics[0].Topic != locate.OffsetsTopic {
 			return nil, nil, false
 		}
 		resp := m.ResponseKind().(*kmsg.MetadataResponse)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
+	"github.com/kgdiag/kgdiag/internal/hedge"
 )
 
 const (
@@ -228,56 +229,19 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// firstAnswer asks brokers that can all answer the same question, one after
-// another: the next as soon as one has failed or thought for hedgeAfter. It gives
-// the first answer, or the error of the first broker.
+// firstAnswer asks brokers that can all answer the same question, as hedge.First
+// does. It gives the first answer, or the error of the first broker.
 func firstAnswer[B, T any](ctx context.Context, brokers []B, ask func(context.Context, B) (T, error)) (T, error) {
-	type answer struct {
-		v   T
-		err error
+	answer, errs := hedge.First(ctx, brokers, hedgeAfter, ask)
+	switch {
+	case len(brokers) == 0:
+		return answer, errNoBroker
+	case errs == nil:
+		return answer, nil
+	case ctx.Err() != nil:
+		return answer, ctx.Err()
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	answers := make(chan answer, len(brokers))
-	var zero T
-	var first error
-	asked, pending := 0, 0
-	next := func() {
-		if asked == len(brokers) {
-			return
-		}
-		b := brokers[asked]
-		asked, pending = asked+1, pending+1
-		go func() {
-			v, err := ask(ctx, b)
-			answers <- answer{v, err}
-		}()
-	}
-	next()
-	for pending > 0 {
-		hedge := time.NewTimer(hedgeAfter)
-		select {
-		case a := <-answers:
-			hedge.Stop()
-			pending--
-			if a.err == nil {
-				return a.v, nil
-			}
-			if first == nil {
-				first = a.err
-			}
-			next()
-		case <-hedge.C:
-			next()
-		case <-ctx.Done():
-			hedge.Stop()
-			return zero, ctx.Err()
-		}
-	}
-	if first == nil {
-		first = errNoBroker
-	}
-	return zero, first
+	return answer, errs[0]
 }
 
 // errNoBroker says that there is nobody to ask.

@@ -10,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/locate"
 )
 
 // subscription is a member's metadata of a version, with a generation from v2 on.
@@ -179,7 +180,7 @@ func TestRecordAndDescribe(t *testing.T) {
 	if g := d.group; *g.Generation != 7 || g.GenerationBasis != "record" || g.Leader != "leader" || inspect.Or(g.Members[0].Session, 0) != 10*time.Second {
 		t.Errorf("%+v", g)
 	}
-	if n := sourcesOf(&d.group, inspect.FactGeneration); len(n) != 1 || n[0] != OffsetsTopicName {
+	if n := sourcesOf(&d.group, inspect.FactGeneration); len(n) != 1 || n[0] != locate.OffsetsTopic {
 		t.Errorf("sources of the generation: %v", n)
 	}
 	// An older record than what the members prove: its generation is not the present one.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
+	"github.com/kgdiag/kgdiag/locate"
 )
 
 // LogReader finds the newest metadata records of groups in the offsets topic, by
@@ -125,12 +126,12 @@ func (r *run) enough(group string, records []inspect.Record) bool {
 
 // logNeed says what a group lacks without the log.
 func (r *run) logNeed(group string) need {
-	n := need{fact: inspect.FactTimeouts, what: "session and rebalance timeouts, generation, leader", acl: "READ on Topic " + OffsetsTopicName}
+	n := need{fact: inspect.FactTimeouts, what: "session and rebalance timeouts, generation, leader", acl: "READ on Topic " + locate.OffsetsTopic}
 	if r.drafts[group].group.Type != inspect.Classic {
 		n.what = "rebalance timeouts"
 	}
 	if errors.Is(r.m.OffsetsErr, kerr.TopicAuthorizationFailed) {
-		n.acl = "DESCRIBE and READ on Topic " + OffsetsTopicName
+		n.acl = "DESCRIBE and READ on Topic " + locate.OffsetsTopic
 	}
 	return n
 }
@@ -145,7 +146,7 @@ func (r *run) noteLog(id string, p int32, records []inspect.Record, err error) {
 		}
 	}
 	n := r.logNeed(id)
-	where := fmt.Sprintf("%s-%d", OffsetsTopicName, p)
+	where := fmt.Sprintf("%s-%d", locate.OffsetsTopic, p)
 	switch {
 	case missing == 0 && len(records) > 0:
 	case errors.Is(err, context.DeadlineExceeded):
@@ -191,7 +192,7 @@ func (d *draft) apply(rec *inspect.Record) {
 // a classic member can only change them by a new join.
 func (d *draft) applyClassic(rec *inspect.Record) {
 	md, g := rec.Metadata, &d.group
-	src := inspect.Source{Fact: inspect.FactTimeouts, From: OffsetsTopicName, At: rec.Time}
+	src := inspect.Source{Fact: inspect.FactTimeouts, From: locate.OffsetsTopic, At: rec.Time}
 	if g.Generation == nil || *g.Generation <= md.Generation {
 		gen := md.Generation
 		g.Generation, g.GenerationBasis, g.StateSince = &gen, "record", md.StateTime
@@ -201,7 +202,7 @@ func (d *draft) applyClassic(rec *inspect.Record) {
 		if g.Assignor == "" && md.Protocol != nil {
 			g.Assignor = *md.Protocol
 		}
-		setSource(g, inspect.Source{Fact: inspect.FactGeneration, From: OffsetsTopicName, At: rec.Time})
+		setSource(g, inspect.Source{Fact: inspect.FactGeneration, From: locate.OffsetsTopic, At: rec.Time})
 	}
 	for i := range md.Members {
 		from := &md.Members[i]
@@ -239,6 +240,6 @@ func (d *draft) applyMember(rec *inspect.Record) {
 		if len(rec.MemberOf.Assignors) > 0 {
 			d.signs[i].Assignors = rec.MemberOf.Assignors
 		}
-		setSource(&d.group, inspect.Source{Fact: inspect.FactTimeouts, From: OffsetsTopicName, At: rec.Time})
+		setSource(&d.group, inspect.Source{Fact: inspect.FactTimeouts, From: locate.OffsetsTopic, At: rec.Time})
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kversion"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/locate"
 )
 
 // enrich adds to the drafts what is wanted besides state and members. The parts are
@@ -114,11 +115,11 @@ var offsetsKeys = []string{"cleanup.policy", "min.insync.replicas"}
 // depend on it.
 func (r *run) readOffsetsConfig(ctx context.Context) {
 	found, err := firstAnswer(ctx, r.brokers(r.m), func(ctx context.Context, b broker) (map[string]string, error) {
-		got, err := describeConfigs(ctx, b, kmsg.ConfigResourceTypeTopic, []string{OffsetsTopicName})
+		got, err := describeConfigs(ctx, b, kmsg.ConfigResourceTypeTopic, []string{locate.OffsetsTopic})
 		if err == nil {
-			err = got[OffsetsTopicName].err
+			err = got[locate.OffsetsTopic].err
 		}
-		return got[OffsetsTopicName].values, err
+		return got[locate.OffsetsTopic].values, err
 	})
 	if err != nil {
 		return

@@ -13,14 +13,12 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/locate"
 )
-
-// OffsetsTopicName is the topic whose partition leaders are the group coordinators.
-const OffsetsTopicName = "__consumer_offsets"
 
 // ErrNoOffsetsTopic says that the cluster has no __consumer_offsets: no group has
 // ever been there. A request that is routed by coordinator would create it.
-var ErrNoOffsetsTopic = errors.New(OffsetsTopicName + " does not exist: no group has ever committed or joined here")
+var ErrNoOffsetsTopic = errors.New(locate.OffsetsTopic + " does not exist: no group has ever committed or joined here")
 
 // Metadata is one Metadata answer (KIP-4, AllowAutoTopicCreation false), which
 // neither creates topics nor needs a coordinator.
@@ -115,7 +113,7 @@ func metadataRequest(topics []string) *kmsg.MetadataRequest {
 	req := kmsg.NewPtrMetadataRequest()
 	req.AllowAutoTopicCreation = false
 	req.Topics = []kmsg.MetadataRequestTopic{}
-	for _, name := range append([]string{OffsetsTopicName}, topics...) {
+	for _, name := range append([]string{locate.OffsetsTopic}, topics...) {
 		t := kmsg.NewMetadataRequestTopic()
 		t.Topic = kmsg.StringPtr(name)
 		req.Topics = append(req.Topics, t)
@@ -163,7 +161,7 @@ func (m *Metadata) addTopic(t *kmsg.MetadataResponseTopic) {
 
 // readOffsetsTopic fills Offsets or OffsetsErr.
 func (m *Metadata) readOffsetsTopic() {
-	t, ok := m.Topics[OffsetsTopicName]
+	t, ok := m.Topics[locate.OffsetsTopic]
 	switch {
 	case !ok, errors.Is(t.Err, kerr.UnknownTopicOrPartition):
 		m.OffsetsErr = ErrNoOffsetsTopic

@@ -51,7 +51,7 @@ func TestExplanations(t *testing.T) {
 		if (x.cause == "") == (x.named == nil) || x.cause != "" && x.cause.Info().Cause == "" {
 			t.Errorf("%s: want one cause of the vocabulary, or a function that names it", x.name)
 		}
-		if x.fits == nil || rank(x.conf) == 0 && x.conf != inspect.Low {
+		if x.fits == nil || x.conf.Rank() == 0 && x.conf != inspect.Low {
 			t.Errorf("%s: want when it fits, and a confidence", x.name)
 		}
 		for _, d := range slices.Concat(x.doubts...) {

@@ -129,7 +129,7 @@ func weight(c inspect.Cause) int {
 func concludeLeft(out *inspect.Rebalance, s *step) {
 	worst := s.left[0]
 	for _, d := range s.left[1:] {
-		if a, b := rank(d.v.conf), rank(worst.v.conf); weight(d.v.cause) > weight(worst.v.cause) && a >= b || a > b && weight(d.v.cause) > 0 {
+		if a, b := d.v.conf.Rank(), worst.v.conf.Rank(); weight(d.v.cause) > weight(worst.v.cause) && a >= b || a > b && weight(d.v.cause) > 0 {
 			worst = d
 		}
 	}

@@ -77,9 +77,9 @@ func (v *verdict) doubt(e *evidence, d *doubt) {
 		return
 	}
 	if d.cap != "" {
-		v.conf = lower(v.conf, d.cap)
+		v.conf = inspect.LessSure(v.conf, d.cap)
 		if !d.drain {
-			v.undrained = lower(v.undrained, d.cap)
+			v.undrained = inspect.LessSure(v.undrained, d.cap)
 		}
 	}
 	v.drains = v.drains || d.drain

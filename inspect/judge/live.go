@@ -180,7 +180,7 @@ func (v *verdict) seeHeld(e *evidence) {
 	case e.held == nil || v.cause == inspect.CoordinatorMoved:
 	case e.leavesItself():
 		v.add(inspect.RejoinTimedOut, "")
-		v.conf = lower(v.conf, inspect.Medium)
+		v.conf = inspect.LessSure(v.conf, inspect.Medium)
 	default:
 		*v = e.heldVerdict(v)
 	}
@@ -218,7 +218,7 @@ func (e *evidence) heldVerdict(old *verdict) verdict {
 		v.conf = inspect.Medium
 	}
 	if !e.live || e.held.most-e.held.least > sharpHeld {
-		v.conf = lower(v.conf, inspect.Medium)
+		v.conf = inspect.LessSure(v.conf, inspect.Medium)
 	}
 	return v
 }

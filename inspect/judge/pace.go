@@ -163,7 +163,7 @@ func (c *cadence) regular(last []time.Duration) {
 // back to a partition that was left. librdkafka hands out records in the order in
 // which they came, so that a batch of its may go to and fro.
 func polledSince(ticks []tick, since time.Time, m *membership.Member) bool {
-	toAndFro := rank(m.Client.Confidence) > 0 && m.Client.Family.PollInterval() && m.Client.Family != inspect.Librdkafka
+	toAndFro := m.Client.Confidence.Rank() > 0 && m.Client.Family.PollInterval() && m.Client.Family != inspect.Librdkafka
 	left := map[membership.TopicPartition]bool{}
 	var at membership.TopicPartition
 	for i, k := range ticks {

@@ -46,13 +46,6 @@ func judge(e *evidence) verdict {
 	return v
 }
 
-func lower(a, b inspect.Confidence) inspect.Confidence {
-	if rank(a) < rank(b) {
-		return a
-	}
-	return b
-}
-
 func (v *verdict) say(s string) { v.why = append(v.why, s) }
 
 // add names a rival once; an open rival outranks one with a reason against it.
@@ -69,16 +62,6 @@ func (v *verdict) add(c inspect.Cause, whyNot string) {
 		}
 	}
 	v.rivals = append(v.rivals, inspect.Rival{Cause: c, WhyNot: whyNot})
-}
-
-func rank(c inspect.Confidence) int {
-	switch c {
-	case inspect.High:
-		return 2
-	case inspect.Medium:
-		return 1
-	}
-	return 0
 }
 
 // hasOpen reports a rival that nothing speaks against.

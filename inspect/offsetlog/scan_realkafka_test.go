@@ -82,7 +82,7 @@ func TestRealScanEqualsConsumer(t *testing.T) {
 	classicGroup(t, b, "first") // makes the topic
 	for _, codec := range []string{"uncompressed", "gzip", "snappy", "lz4", "zstd"} {
 		alter := []kadm.AlterConfig{{Op: kadm.SetConfig, Name: "compression.type", Value: kadm.StringPtr(codec)}}
-		if rs, err := adm.AlterTopicConfigs(ctx, alter, Topic); err != nil || rs[0].Err != nil {
+		if rs, err := adm.AlterTopicConfigs(ctx, alter, locate.OffsetsTopic); err != nil || rs[0].Err != nil {
 			t.Fatal(err, rs)
 		}
 		classicGroup(t, b, "classic-"+codec)
@@ -152,7 +152,7 @@ func asJSON(t *testing.T, recs []inspect.Record) []string {
 // consumed is what an ordinary consumer of the topic gets.
 func consumed(t *testing.T, b *brokers) []inspect.Record {
 	t.Helper()
-	cl := b.client(kgo.ConsumeTopics(Topic), kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
+	cl := b.client(kgo.ConsumeTopics(locate.OffsetsTopic), kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	var out []inspect.Record
 	for {
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
@@ -603,7 +603,7 @@ func retain(ctx context.Context, t *testing.T, s *Scanner, adm *kadm.Client, fro
 		for i := 0; i < len(kv); i += 2 {
 			list = append(list, kadm.AlterConfig{Op: kadm.SetConfig, Name: kv[i], Value: kadm.StringPtr(kv[i+1])})
 		}
-		if rs, err := adm.AlterTopicConfigs(ctx, list, Topic); err != nil || rs[0].Err != nil {
+		if rs, err := adm.AlterTopicConfigs(ctx, list, locate.OffsetsTopic); err != nil || rs[0].Err != nil {
 			t.Fatal(err, rs)
 		}
 	}
@@ -622,11 +622,11 @@ func retain(ctx context.Context, t *testing.T, s *Scanner, adm *kadm.Client, fro
 
 func leaderOf(t *testing.T, adm *kadm.Client) int {
 	t.Helper()
-	topics, err := adm.ListTopicsWithInternal(realContext(t), Topic)
+	topics, err := adm.ListTopicsWithInternal(realContext(t), locate.OffsetsTopic)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return int(topics[Topic].Partitions[0].Leader)
+	return int(topics[locate.OffsetsTopic].Partitions[0].Leader)
 }
 
 // commitUntilDone commits until the coordinator, whoever it is by now, takes it.

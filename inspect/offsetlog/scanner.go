@@ -9,10 +9,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/locate"
 )
-
-// Topic is the name of the offsets topic on every Kafka-compatible system.
-const Topic = "__consumer_offsets"
 
 // Scanner reads the partitions of an offsets topic. Its fields are set before the
 // first call; its methods may then be called concurrently. It sends Metadata,
@@ -37,7 +35,7 @@ type Scanner struct {
 
 func (s *Scanner) topic() string {
 	if s.Topic == "" {
-		return Topic
+		return locate.OffsetsTopic
 	}
 	return s.Topic
 }

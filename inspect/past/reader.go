@@ -11,6 +11,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect/collect"
 	"github.com/kgdiag/kgdiag/inspect/judge"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
+	"github.com/kgdiag/kgdiag/locate"
 )
 
 // Query says which groups' past to read, and how much of it.
@@ -129,7 +130,7 @@ func (p *Past) readFiles(ctx context.Context, q Query) error {
 func (p *Past) NoteLog() {
 	told := func(g inspect.Gap) bool { return g.Fact == inspect.FactHistory }
 	if p.Log != nil && !slices.ContainsFunc(p.Case.Gaps, told) {
-		p.Case.Gaps = append(p.Case.Gaps, inspect.Gap{Fact: inspect.FactHistory, What: "history", Why: Trouble(p.Log), Needs: "READ on Topic " + offsetlog.Topic})
+		p.Case.Gaps = append(p.Case.Gaps, inspect.Gap{Fact: inspect.FactHistory, What: "history", Why: Trouble(p.Log), Needs: "READ on Topic " + locate.OffsetsTopic})
 	}
 }
 

@@ -32,7 +32,7 @@ const (
 var lookBacks = []time.Duration{6 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour, 0}
 
 // ErrNoLog is a cluster whose offsets topic cannot be seen.
-var ErrNoLog = errors.New("the placement of " + offsetlog.Topic + " is not known")
+var ErrNoLog = errors.New("the placement of " + locate.OffsetsTopic + " is not known")
 
 // scan reads the log for one Read.
 type scan struct {
@@ -173,7 +173,7 @@ func (s *scan) gaps(parts map[int32][]string, err error) {
 		for _, id := range parts[p] {
 			g := inspect.Gap{Group: id, Fact: inspect.FactHistory, What: "history", Why: why}
 			if Denied(err) {
-				g.Needs = "READ on Topic " + offsetlog.Topic
+				g.Needs = "READ on Topic " + locate.OffsetsTopic
 			}
 			s.c.Gaps = append(s.c.Gaps, g)
 		}
@@ -187,9 +187,9 @@ func Denied(err error) bool { return errors.Is(err, kerr.TopicAuthorizationFaile
 func Trouble(err error) string {
 	switch {
 	case Denied(err):
-		return "READ on " + offsetlog.Topic + " denied"
+		return "READ on " + locate.OffsetsTopic + " denied"
 	case errors.Is(err, kerr.UnknownTopicOrPartition):
-		return offsetlog.Topic + " does not exist"
+		return locate.OffsetsTopic + " does not exist"
 	case errors.Is(err, context.DeadlineExceeded):
 		return "the time that --timeout allows was over"
 	}

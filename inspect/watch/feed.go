@@ -13,6 +13,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect/collect"
 	"github.com/kgdiag/kgdiag/inspect/membership"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
+	"github.com/kgdiag/kgdiag/locate"
 )
 
 // feed starts the goroutines that read the cluster; the function it gives waits for
@@ -157,7 +158,7 @@ func (w *Watcher) tail(ctx context.Context, next map[int32]int64, in chan<- inpu
 				return send(ctx, in, input{record: &r})
 			})
 			if errors.Is(err, kerr.TopicAuthorizationFailed) {
-				_ = send(ctx, in, input{logGone: errors.New("READ on " + offsetlog.Topic + " denied")}) // the end of ctx ends us too
+				_ = send(ctx, in, input{logGone: errors.New("READ on " + locate.OffsetsTopic + " denied")}) // the end of ctx ends us too
 				return
 			}
 		}

@@ -229,7 +229,7 @@ func (c *Cluster) ensureOffsetsTopic() error {
 	defer cancel()
 	req := kmsg.NewPtrCreateTopicsRequest()
 	t := kmsg.NewCreateTopicsRequestTopic()
-	t.Topic, t.NumPartitions, t.ReplicationFactor = OffsetsTopic, c.opts.offsetsPartitions, -1
+	t.Topic, t.NumPartitions, t.ReplicationFactor = locate.OffsetsTopic, c.opts.offsetsPartitions, -1
 	for k, v := range map[string]string{"cleanup.policy": "compact", "segment.bytes": "104857600",
 		"compression.type": "producer", "kfake.is_internal": "true"} {
 		cfg := kmsg.NewCreateTopicsRequestTopicConfig()
@@ -239,11 +239,11 @@ func (c *Cluster) ensureOffsetsTopic() error {
 	req.Topics = append(req.Topics, t)
 	resp, err := req.RequestWith(ctx, c.client)
 	if err != nil {
-		return fmt.Errorf("create %s: %w", OffsetsTopic, err)
+		return fmt.Errorf("create %s: %w", locate.OffsetsTopic, err)
 	}
 	for _, t := range resp.Topics {
 		if err := kerr.ErrorForCode(t.ErrorCode); err != nil && !errors.Is(err, kerr.TopicAlreadyExists) {
-			return fmt.Errorf("create %s: %w", OffsetsTopic, err)
+			return fmt.Errorf("create %s: %w", locate.OffsetsTopic, err)
 		}
 	}
 	c.offsetsExist = true
@@ -364,7 +364,7 @@ func (c *Cluster) Align(groups ...string) error {
 			return err
 		}
 		leader, want := int32(-1), int32(-1)
-		c.admin(func() { leader, want = c.kf.LeaderFor(OffsetsTopic, p), c.kf.CoordinatorFor(g) })
+		c.admin(func() { leader, want = c.kf.LeaderFor(locate.OffsetsTopic, p), c.kf.CoordinatorFor(g) })
 		if leader != want {
 			c.alignMu.Lock()
 			owner := c.mirror.owner[p]
@@ -395,8 +395,8 @@ func (c *Cluster) align(group string) error {
 	}
 	c.mirror.owner[p] = group
 	c.admin(func() {
-		if want := c.kf.CoordinatorFor(group); c.kf.LeaderFor(OffsetsTopic, p) != want {
-			err = c.kf.MoveTopicPartition(OffsetsTopic, p, want)
+		if want := c.kf.CoordinatorFor(group); c.kf.LeaderFor(locate.OffsetsTopic, p) != want {
+			err = c.kf.MoveTopicPartition(locate.OffsetsTopic, p, want)
 		}
 	})
 	return err
@@ -415,7 +415,7 @@ func (c *Cluster) Misplace(group string) error {
 	}
 	c.admin(func() {
 		other := (c.kf.CoordinatorFor(group) + 1) % int32(len(c.Addrs()))
-		err = c.kf.MoveTopicPartition(OffsetsTopic, p, other)
+		err = c.kf.MoveTopicPartition(locate.OffsetsTopic, p, other)
 	})
 	return err
 }
@@ -442,8 +442,8 @@ func (c *Cluster) realign() error {
 	var err error
 	c.admin(func() {
 		for p, g := range c.mirror.owner {
-			if want := c.kf.CoordinatorFor(g); c.kf.LeaderFor(OffsetsTopic, p) != want {
-				err = errors.Join(err, c.kf.MoveTopicPartition(OffsetsTopic, p, want))
+			if want := c.kf.CoordinatorFor(g); c.kf.LeaderFor(locate.OffsetsTopic, p) != want {
+				err = errors.Join(err, c.kf.MoveTopicPartition(locate.OffsetsTopic, p, want))
 			}
 		}
 	})

@@ -89,7 +89,7 @@ func follow(t *testing.T, c *fakecluster.Cluster, group string) *tail {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cl := outsider(t, c, kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{fakecluster.OffsetsTopic: {p: kgo.NewOffset().AtStart()}}), kgo.FetchMaxWait(50*time.Millisecond))
+	cl := outsider(t, c, kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{locate.OffsetsTopic: {p: kgo.NewOffset().AtStart()}}), kgo.FetchMaxWait(50*time.Millisecond))
 	tl := &tail{}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -434,7 +434,7 @@ func agree(t *testing.T, ctx context.Context, adm *kadm.Client, group string) {
 	await(t, ctx, group+": leader and coordinator agree", func() bool {
 		tops, err := adm.ListTopicsWithInternal(ctx)
 		must(t, err)
-		leader = tops[fakecluster.OffsetsTopic].Partitions[p].Leader
+		leader = tops[locate.OffsetsTopic].Partitions[p].Leader
 		coordinator = adm.FindGroupCoordinators(ctx, group)[group].NodeID
 		return leader == coordinator
 	})
@@ -465,7 +465,7 @@ func TestVirginClusterHasNoOffsetsTopicUntilAsked(t *testing.T) {
 		t.Fatalf("topics %v", got)
 	}
 	kadm.NewClient(cl).FindGroupCoordinators(ctx, "orders")
-	if got := topics(); !slices.Contains(got, fakecluster.OffsetsTopic) {
+	if got := topics(); !slices.Contains(got, locate.OffsetsTopic) {
 		t.Errorf("topics %v after FindCoordinator, want the offsets topic", got)
 	}
 }
@@ -491,7 +491,7 @@ func TestDenials(t *testing.T) {
 
 	undo = c.DenyOffsetsRead()
 	p, _ := locate.Partition("orders", 50)
-	r := outsider(t, c, kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{fakecluster.OffsetsTopic: {p: kgo.NewOffset().AtStart()}}))
+	r := outsider(t, c, kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{locate.OffsetsTopic: {p: kgo.NewOffset().AtStart()}}))
 	if err := r.PollFetches(ctx).Err(); !errors.Is(err, kerr.TopicAuthorizationFailed) {
 		t.Errorf("fetch: %v", err)
 	}

@@ -6,12 +6,14 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kgdiag/kgdiag/locate"
 )
 
 // DenyOffsetsRead answers TOPIC_AUTHORIZATION_FAILED to every Fetch of
 // __consumer_offsets, as to a principal with DESCRIBE only. undo allows it again.
 func (c *Cluster) DenyOffsetsRead() (undo func()) {
-	h := c.kf.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Topic: OffsetsTopic, Err: kerr.TopicAuthorizationFailed, Count: -1})
+	h := c.kf.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Topic: locate.OffsetsTopic, Err: kerr.TopicAuthorizationFailed, Count: -1})
 	return h.Remove
 }
 

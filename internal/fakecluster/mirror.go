@@ -15,9 +15,6 @@ import (
 	"github.com/kgdiag/kgdiag/locate"
 )
 
-// OffsetsTopic is where brokers keep the state of groups.
-const OffsetsTopic = "__consumer_offsets"
-
 // pollEvery is how often groups are looked at for what no request announces: the
 // last member expires, and a KIP-848 member is fenced.
 const pollEvery = 40 * time.Millisecond
@@ -553,12 +550,12 @@ func (m *mirror) write(g *groupState, rs ...record) {
 	now := time.Now()
 	krs := make([]*kgo.Record, 0, len(rs))
 	for _, r := range rs {
-		krs = append(krs, &kgo.Record{Topic: OffsetsTopic, Partition: g.partition, Key: r.key, Value: r.value, Timestamp: now})
+		krs = append(krs, &kgo.Record{Topic: locate.OffsetsTopic, Partition: g.partition, Key: r.key, Value: r.value, Timestamp: now})
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), produceTimeout)
 	defer cancel()
 	if err := m.c.client.ProduceSync(ctx, krs...).FirstErr(); err != nil && !m.c.isClosed() {
-		m.noteLocked(fmt.Errorf("mirror: group %q, %d records to %s-%d: %w", g.id, len(rs), OffsetsTopic, g.partition, err))
+		m.noteLocked(fmt.Errorf("mirror: group %q, %d records to %s-%d: %w", g.id, len(rs), locate.OffsetsTopic, g.partition, err))
 	}
 }
 

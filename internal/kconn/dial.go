@@ -17,6 +17,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kgdiag/kgdiag/internal/hedge"
 )
 
 // Dial connects, authenticates and asks for Metadata, without creating anything.
@@ -86,7 +88,11 @@ func (b *book) learnAll(m *kmsg.MetadataResponse) {
 // firstSeed asks the bootstrap brokers, each a second after the one before or as
 // soon as that has failed, and returns the first that answers.
 func (c Config) firstSeed(ctx context.Context, cl *kgo.Client, d *dialer) (int, error) {
-	won, errs := race(ctx, len(c.seeds), time.Second, func(ctx context.Context, i int) error {
+	numbers := make([]int, len(c.seeds))
+	for i := range numbers {
+		numbers[i] = i
+	}
+	won, errs := hedge.First(ctx, numbers, time.Second, func(ctx context.Context, i int) (int, error) {
 		ctx, cancel := context.WithTimeout(ctx, 2*c.BrokerTimeout())
 		defer cancel()
 		req := kmsg.NewPtrMetadataRequest()
@@ -94,53 +100,14 @@ func (c Config) firstSeed(ctx context.Context, cl *kgo.Client, d *dialer) (int, 
 		// kgo numbers its seeds from the smallest id on.
 		_, err := cl.Broker(math.MinInt32+i).Request(ctx, req)
 		if err != nil {
-			return d.explain(ctx, c.seeds[i], err)
+			return 0, d.explain(ctx, c.seeds[i], err)
 		}
-		return nil
+		return i, nil
 	})
-	if won >= 0 {
-		return won, nil
+	if errs != nil {
+		return 0, joinErrors(errs)
 	}
-	return -1, joinErrors(errs)
-}
-
-// race runs fn for 0…n-1, each after stagger or as soon as the one before has
-// failed, until one succeeds. It returns the winner, or -1 and every error.
-func race(ctx context.Context, n int, stagger time.Duration, fn func(context.Context, int) error) (int, []error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	type result struct {
-		i   int
-		err error
-	}
-	results := make(chan result, n)
-	start := func(i int) { go func() { results <- result{i, fn(ctx, i)} }() }
-	errs := make([]error, n)
-	started, ended := 0, 0
-	timer := time.NewTimer(stagger)
-	defer timer.Stop()
-	next := func() {
-		if started < n {
-			start(started)
-			started++
-			timer.Reset(stagger)
-		}
-	}
-	next()
-	for ended < n {
-		select {
-		case r := <-results:
-			if r.err == nil {
-				return r.i, nil
-			}
-			errs[r.i] = r.err
-			ended++
-			next()
-		case <-timer.C:
-			next()
-		}
-	}
-	return -1, errs
+	return won, nil
 }
 
 // joinErrors makes one line of the failures of several addresses: alike ones are
@@ -205,16 +172,16 @@ func (c Config) checkAdvertised(ctx context.Context, cl *kgo.Client, d *dialer, 
 		}
 	}
 	asked := brokers[:min(len(brokers), 12)]
-	won, errs := race(ctx, len(asked), 500*time.Millisecond, func(ctx context.Context, i int) error {
+	_, errs := hedge.First(ctx, asked, 500*time.Millisecond, func(ctx context.Context, b kmsg.MetadataResponseBroker) (kmsg.Response, error) {
 		req := kmsg.NewPtrMetadataRequest()
 		req.Topics = []kmsg.MetadataRequestTopic{}
-		_, err := cl.Broker(int(asked[i].NodeID)).Request(ctx, req)
+		resp, err := cl.Broker(int(b.NodeID)).Request(ctx, req)
 		if err != nil {
-			return d.explain(ctx, addr(asked[i]), err)
+			return nil, d.explain(ctx, addr(b), err)
 		}
-		return nil
+		return resp, nil
 	})
-	if won >= 0 {
+	if errs == nil {
 		return nil
 	}
 	return c.advertisedError(seed, asked, joinErrors(errs))

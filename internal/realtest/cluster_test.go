@@ -22,6 +22,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kgdiag/kgdiag/locate"
 )
 
 // patience is how long a client or watch may take to show what a test waits for:
@@ -181,8 +183,8 @@ func (c *cluster) offsetsRecords() []*kgo.Record {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
 	defer cancel()
-	cl := c.client(kgo.ConsumeTopics("__consumer_offsets"), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.KeepControlRecords())
-	ends, err := kadm.NewClient(c.client()).ListEndOffsets(ctx, "__consumer_offsets")
+	cl := c.client(kgo.ConsumeTopics(locate.OffsetsTopic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.KeepControlRecords())
+	ends, err := kadm.NewClient(c.client()).ListEndOffsets(ctx, locate.OffsetsTopic)
 	if err != nil {
 		c.t.Fatal(err)
 	}

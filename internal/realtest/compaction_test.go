@@ -19,10 +19,8 @@ import (
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/judge"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
+	"github.com/kgdiag/kgdiag/locate"
 )
-
-// offsetsTopic is what the log cleaner works on here.
-const offsetsTopic = offsetlog.Topic
 
 // alter sets configurations of the offsets topic.
 func (c *cluster) alter(set map[string]string) {
@@ -33,7 +31,7 @@ func (c *cluster) alter(set map[string]string) {
 	for k, v := range set {
 		list = append(list, kadm.AlterConfig{Op: kadm.SetConfig, Name: k, Value: kadm.StringPtr(v)})
 	}
-	rs, err := kadm.NewClient(c.client()).AlterTopicConfigs(ctx, list, offsetsTopic)
+	rs, err := kadm.NewClient(c.client()).AlterTopicConfigs(ctx, list, locate.OffsetsTopic)
 	if err != nil || rs[0].Err != nil {
 		c.t.Fatalf("configs %v: %v %v", set, err, rs)
 	}
