@@ -12,6 +12,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/access"
 	"github.com/kgdiag/kgdiag/internal/kconn"
+	"github.com/kgdiag/kgdiag/internal/kconn/fault"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
 	"github.com/kgdiag/kgdiag/internal/term"
@@ -66,7 +67,7 @@ func checkErrorOf(err error) *checkError {
 	if err == nil {
 		return nil
 	}
-	var e *kconn.Error
+	var e *fault.Error
 	if errors.As(err, &e) {
 		return &checkError{Kind: string(e.Kind), Message: e.Error(), Hint: e.Hint()}
 	}
@@ -150,7 +151,7 @@ func good(name, format string, args ...any) render.Line {
 
 func bad(name string, err error) []render.Line {
 	lines := []render.Line{step(term.Bad, "FAIL", name, "%s", err.Error())}
-	var e *kconn.Error
+	var e *fault.Error
 	if errors.As(err, &e) {
 		for _, h := range strings.Split(e.Hint(), "\n") {
 			if h != "" {

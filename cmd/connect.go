@@ -9,6 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/kgdiag/kgdiag/internal/kconn"
+	"github.com/kgdiag/kgdiag/internal/kconn/fault"
 )
 
 // connectOptions are the flags of connecting as internal/kconn weighs them.
@@ -67,8 +68,8 @@ func (a *app) configured() string {
 			return fmt.Sprintf("cluster: %s (from %s)", c.Bootstrap, c.Source)
 		}
 	}
-	var e *kconn.Error
-	if errors.As(err, &e) && e.Kind == kconn.KindNoCluster {
+	var e *fault.Error
+	if errors.As(err, &e) && e.Kind == fault.NoCluster {
 		return "no cluster is configured: add -b HOST:PORT, or --command-config FILE"
 	}
 	return "cluster: " + err.Error()

@@ -9,12 +9,11 @@ import (
 // contextsDoc is the document kgdiag.contexts/v1.
 type contextsDoc struct {
 	envelope
-	File     string              `json:"file"` // where kgdiag's own contexts belong
+	File     string              `json:"file"` // where they belong
 	Contexts []kconn.ContextInfo `json:"contexts"`
 }
 
-// listContexts shows the named clusters of kgdiag and of its neighbours; it dials
-// none of them.
+// listContexts shows the named clusters; it dials none of them.
 func (o *checkCmd) listContexts() error {
 	opt, err := o.connectOptions()
 	if err != nil {

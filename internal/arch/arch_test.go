@@ -43,7 +43,11 @@ var allowed = map[string][]string{
 	"internal/prose":                {},
 	"internal/term":                 {},
 	"internal/render":               {"internal/term"},
-	"internal/kconn":                {"inspect/clientconf/properties", "internal/hedge", "internal/prose"},
+	"internal/kconn":                {"internal/kconn/settings", "internal/kconn/credentials", "internal/kconn/stores", "internal/kconn/fault", "internal/hedge", "internal/prose"},
+	"internal/kconn/settings":       {"internal/kconn/fault", "inspect/clientconf/properties", "internal/prose"},
+	"internal/kconn/credentials":    {"internal/kconn/settings", "internal/kconn/stores", "internal/kconn/fault"},
+	"internal/kconn/stores":         {"internal/kconn/settings", "internal/kconn/fault"},
+	"internal/kconn/fault":          {},
 	"internal/fakecluster":          {"inspect/offsetlog", "inspect", "locate"},
 	"internal/demo":                 {"internal/fakecluster"},
 	"internal/docgen":               {"cmd", "advise", "inspect", "internal/rulefixture", "internal/render", "internal/realtest"},
@@ -54,7 +58,7 @@ var allowed = map[string][]string{
 	"internal/realtest":             {"*"},                    // tests only
 	"cmd": {"advise", "advise/diagnose", "advise/explain", "inspect", "inspect/access", "inspect/clientconf", "inspect/clientconf/properties",
 		"inspect/clientlog", "inspect/collect", "inspect/offsetlog", "inspect/past", "inspect/watch", "locate",
-		"internal/demo", "internal/kconn", "internal/project", "internal/prose", "internal/render", "internal/term"},
+		"internal/demo", "internal/kconn", "internal/kconn/fault", "internal/project", "internal/prose", "internal/render", "internal/term"},
 }
 
 // onlyImporter names libraries that one package alone may know, so that a change of

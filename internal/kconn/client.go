@@ -1,6 +1,7 @@
 package kconn
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -68,15 +69,15 @@ func (c Config) options(d *dialer, extra ...kgo.Opt) []kgo.Opt {
 	d.mu.Unlock()
 	opts := []kgo.Opt{
 		kgo.SeedBrokers(seeds...),
-		kgo.ClientID("kgdiag/" + firstOf(c.version, "dev")),
+		kgo.ClientID("kgdiag/" + cmp.Or(c.version, "dev")),
 		kgo.SoftwareNameAndVersion("kgdiag", softwareVersion(c.version)),
 		kgo.Dialer(d.dial),
 		kgo.RetryTimeout(c.timeout),
 		kgo.RequestTimeoutOverhead(max(c.timeout/3, 100*time.Millisecond)),
 		kgo.DisableClientMetrics(), // telemetry would be a write
 	}
-	if c.sasl != nil {
-		opts = append(opts, kgo.SASL(c.sasl...))
+	if c.login.Mechanisms != nil {
+		opts = append(opts, kgo.SASL(c.login.Mechanisms...))
 	}
 	if c.debug != nil {
 		opts = append(opts, kgo.WithLogger(kgo.BasicLogger(c.debug, kgo.LogLevelDebug, nil)))
@@ -94,5 +95,5 @@ func softwareVersion(v string) string {
 		}
 		return '-'
 	}, v)
-	return firstOf(strings.Trim(v, ".-"), "dev")
+	return cmp.Or(strings.Trim(v, ".-"), "dev")
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/kgdiag/kgdiag/internal/kconn/fault"
 )
 
 // home makes a home directory with these files.
@@ -25,88 +27,49 @@ func home(t *testing.T, files map[string]string) string {
 	return dir
 }
 
-var neighbourFiles = map[string]string{
-	".kaf/config": `current-cluster: local
-clusters:
-- name: local
-  brokers: [localhost:9092]
-- name: prod
-  brokers: [k1:9093, k2:9093]
-  SASL: {mechanism: SCRAM-SHA-512, username: u, password: s3cret}
-  TLS: {cafile: "", insecure: false}
-  security-protocol: SASL_SSL
-`,
-	".config/kafkactl/config.yml": `contexts:
-  default:
-    brokers: [localhost:9092]
-  remote:
-    brokers: [r1:9092, r2:9092]
-    tls: {enabled: true, insecure: true}
-    sasl: {enabled: true, username: admin, password: s3cret, mechanism: scram-sha256}
-  pod:
-    brokers: [p:9092]
-    kubernetes: {enabled: true}
-current-context: default
-`,
-	".config/rpk/rpk.yaml": `version: 6
-current_profile: rp
-profiles:
-- name: rp
-  kafka_api:
-    brokers: [rp:9092]
-    tls: {}
-    sasl: {user: u, password: s3cret, mechanism: SCRAM-SHA-256}
-`,
-	".config/kcl/config.toml": `seed_brokers = ["kcl:9092"]
-[sasl]
-method = "plain"
-user = "u"
-pass = "s3cret"
-[profiles.prod]
-seed_brokers = ["kclprod:9092"]
-`,
-}
-
-func TestNeighbours(t *testing.T) {
-	dir := home(t, neighbourFiles)
-	list, _, err := Contexts(Options{Home: dir})
-	if err != nil {
-		t.Fatal(err)
+func TestContextsAreListed(t *testing.T) {
+	dir := home(t, map[string]string{".config/kgdiag/config.yaml": `
+current-context: dev
+contexts:
+  dev: {bootstrap.servers: dev}
+  prod: {bootstrap.servers: [k1:9093, k2:9093], security.protocol: SASL_SSL, sasl.mechanism: SCRAM-SHA-512, sasl.username: u, sasl.password: s3cret}
+  asks: {bootstrap.servers: "a:1", security.protocol: SASL_SSL, sasl.mechanism: PLAIN, sasl.username: u}
+  broken: {bootstrap.servers: "a:1", security.protocol: HTTPS}
+`})
+	list, path, err := Contexts(Options{Home: dir, Getenv: env("KGDIAG_CONTEXT", "nowhere")})
+	if err != nil || path != filepath.Join(dir, ".config/kgdiag/config.yaml") {
+		t.Fatal(path, err)
 	}
 	var got []string
 	for _, c := range list {
-		got = append(got, strings.TrimSpace(strings.Join([]string{c.Name, c.Bootstrap, c.Protocol, c.Mechanism, firstOf(c.Problem, "")}, " ")))
-		if strings.Contains(c.Problem+c.Bootstrap, "s3cret") {
-			t.Error("a secret is shown")
+		got = append(got, strings.TrimSpace(strings.Join([]string{c.Name, c.Bootstrap, c.Protocol, c.Mechanism, c.Problem}, " ")))
+		if strings.Contains(c.Problem+c.Bootstrap, "s3cret") || c.Default != (c.Name == "dev") {
+			t.Errorf("%+v", c)
 		}
 	}
 	want := []string{
-		"kaf/local localhost:9092 PLAINTEXT",
-		"kaf/prod k1:9093,k2:9093 SASL_SSL SCRAM-SHA-512",
-		"kafkactl/default localhost:9092 PLAINTEXT",
-		"kafkactl/pod p:9092   it runs inside a pod; here: kubectl port-forward and --broker-map",
-		"kafkactl/remote r1:9092,r2:9092 SASL_SSL SCRAM-SHA-256",
-		"kcl/default kcl:9092 SASL_PLAINTEXT PLAIN",
-		"kcl/prod kclprod:9092 PLAINTEXT",
-		"rpk/rp rp:9092 SASL_SSL SCRAM-SHA-256",
+		"dev dev:9092 PLAINTEXT",
+		"prod k1:9093,k2:9093 SASL_SSL SCRAM-SHA-512",
+		"asks a:1 SASL_SSL PLAIN",
+		"broken a:1   " + path + `:7: security.protocol: "HTTPS" is no protocol`,
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
 	}
-	// By name they work, and never by default.
-	if c, _, err := Resolve(Options{Home: dir, Context: "kaf/prod"}); err != nil || c.Bootstrap != "k1:9093,k2:9093" || c.User != "u" {
-		t.Errorf("got %v, %v", c, err)
+	_, _, err = Resolve(Options{Home: dir, Getenv: env("KGDIAG_CONFIG", path)})
+	if err != nil {
+		t.Error(err)
 	}
-	_, _, err = Resolve(Options{Home: dir})
-	if e := asError(err); e == nil || e.Kind != KindNoCluster || !strings.Contains(e.Hint(), "--context kaf/prod") {
-		t.Errorf("got %v", err)
-	}
-	_, _, err = Resolve(Options{Home: dir, Context: "remote"})
-	if e := asError(err); e == nil || e.Hint() != "--context kafkactl/remote" {
-		t.Errorf("got %v", err)
-	}
-	if _, _, err = Resolve(Options{Home: dir, Context: "kafkactl/pod"}); err == nil || !strings.Contains(err.Error(), "inside a pod") {
-		t.Errorf("got %v", err)
+}
+
+// Once the clusters of four other tools were taken as TOOL/NAME.
+func TestContextsOfOtherToolsAreRefused(t *testing.T) {
+	for _, name := range []string{"kaf/prod", "kafkactl/remote", "kcl/default", "rpk/rp"} {
+		_, _, err := Resolve(Options{Home: t.TempDir(), Context: name})
+		tool, _, _ := strings.Cut(name, "/")
+		if e := fault.As(err); e == nil || !e.Usage() || !strings.Contains(e.Error(), `no context "`+name+`"`) || !strings.Contains(e.Hint(), "the clusters of "+tool+" are not read") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 
@@ -130,7 +93,7 @@ contexts:
 	if c.Bootstrap != "k1:9093,k2:9093" || c.Context != "prod" || c.User != "mine" || c.Protocol != "SASL_SSL" || c.brokers.byID[1] != "localhost:19091" || len(warnings) > 0 {
 		t.Errorf("got %+v, user %s, %q", c, c.User, warnings)
 	}
-	if _, first, _ := c.sasl[0].Authenticate(t.Context(), "h:1"); string(first) != "\x00mine\x00from-env" {
+	if _, first, _ := c.login.Mechanisms[0].Authenticate(t.Context(), "h:1"); string(first) != "\x00mine\x00from-env" {
 		t.Errorf("got %q", first)
 	}
 }
@@ -146,26 +109,8 @@ func TestBrokenContexts(t *testing.T) {
 	} {
 		dir := home(t, map[string]string{".config/kgdiag/config.yaml": text})
 		_, _, err := Resolve(Options{Home: dir})
-		if e := asError(err); e == nil || !e.Usage() || !strings.Contains(e.Error(), want) || !strings.Contains(e.Error(), "config.yaml") {
+		if e := fault.As(err); e == nil || !e.Usage() || !strings.Contains(e.Error(), want) || !strings.Contains(e.Error(), "config.yaml") {
 			t.Errorf("%q: got %v, want %q", text, err, want)
 		}
 	}
-}
-
-func FuzzContexts(f *testing.F) {
-	f.Add([]byte("contexts:\n  a: {bootstrap.servers: [b, c]}\n"))
-	for _, text := range neighbourFiles {
-		f.Add([]byte(text))
-	}
-	f.Fuzz(func(_ *testing.T, b []byte) {
-		c := &contexts{}
-		_ = c.parse(b) // must not panic
-		for _, n := range neighbours {
-			if list, err := n.parse(b); err == nil {
-				for _, p := range list {
-					p.context(n.name, "f")
-				}
-			}
-		}
-	})
 }

@@ -26,6 +26,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kgdiag/kgdiag/internal/kconn/fault"
 )
 
 // authority is a CA of a test.
@@ -192,7 +194,7 @@ func TestNameIsNotCheckedWhenTold(t *testing.T) {
 	// The chain still counts.
 	x[1] = "ssl.ca.location=" + write(t, "ca.pem", newAuthority(t, "other CA").pem)
 	_, err := dial(t, Options{Bootstrap: c.ListenAddrs()[0], X: x})
-	if e := asError(err); e == nil || e.Kind != KindUnknownCA {
+	if e := fault.As(err); e == nil || e.Kind != fault.UnknownCA {
 		t.Errorf("got %v, want unknown_ca", err)
 	}
 }
@@ -262,44 +264,44 @@ func TestFaults(t *testing.T) {
 	for _, tt := range []struct {
 		name, addr string
 		x          []string
-		kind       Kind
+		kind       fault.Kind
 		want, hint string
 	}{
-		{"nothing listens", closedPort(t), nil, KindRefused, "connection refused", "is the port right"},
-		{"no such host", "nowhere.invalid:9092", nil, KindUnresolvable, "nowhere.invalid:9092: no such host", "spelled right"},
-		{"plaintext to TLS", secure, nil, KindPlaintextToTLS, "this listener speaks TLS, the connection is plaintext", "-X security.protocol=SSL, or --command-config FILE"},
-		{"plaintext to TLS with SASL", saslTLS, nil, KindPlaintextToTLS, "this listener speaks TLS, the connection is plaintext", "-X security.protocol=SASL_SSL -X sasl.mechanism=PLAIN"},
-		{"TLS to plaintext", plain, []string{"security.protocol=SSL"}, KindTLSToPlaintext, "this listener speaks plaintext, the connection is TLS", "-X security.protocol=PLAINTEXT"},
-		{"TLS to SASL plaintext", saslAddr, []string{"security.protocol=SSL"}, KindTLSToPlaintext, "this listener speaks plaintext, the connection is TLS", "-X security.protocol=SASL_PLAINTEXT -X sasl.mechanism=SCRAM-SHA-512"},
-		{"unknown CA", secure, []string{"security.protocol=SSL"}, KindUnknownCA, "the certificate is signed by CN=test CA, which is not trusted here", "the system's CAs are trusted now"},
-		{"wrong CA", secure, []string{"security.protocol=SSL", "ssl.ca.location=" + write(t, "ca.pem", newAuthority(t, "other CA").pem)}, KindUnknownCA, "signed by CN=test CA", "has to hold the CA that signed it"},
-		{"wrong name", withCert("kafka-1", now.Add(-time.Hour), now.Add(time.Hour)), []string{"security.protocol=SSL", caX}, KindHostname, "the certificate is for kafka-1, not for 127.0.0.1", "-X ssl.endpoint.identification.algorithm="},
-		{"expired", withCert("127.0.0.1", now.Add(-2*time.Hour), now.Add(-time.Hour)), []string{"security.protocol=SSL", caX}, KindExpired, "the certificate of CN=broker expired on " + now.Add(-time.Hour).UTC().Format("2006-01-02"), "renewed on the broker"},
-		{"not yet valid", withCert("127.0.0.1", now.Add(time.Hour), now.Add(2*time.Hour)), []string{"security.protocol=SSL", caX}, KindNotYetValid, "is valid from", "clock of this machine"},
-		{"client certificate missing, TLS 1.3", mutual, []string{"security.protocol=SSL", caX}, KindClientCert, "the broker asks for a client certificate, and none is set", "ssl.keystore.location"},
-		{"client certificate missing, TLS 1.2", mutual12, []string{"security.protocol=SSL", caX}, KindClientCert, "the broker asks for a client certificate, and none is set", "ssl.keystore.location"},
-		{"client certificate of another CA", mutual, pair(otherCert, otherKey), KindClientCert, "the broker refuses the client certificate", "has to trust the CA of CN=broker"},
-		{"client certificate expired", mutual, pair(oldCert, oldKey), KindClientCert, "the broker refuses the client certificate", "CN=broker expired on"},
-		{"wrong password, SCRAM", saslAddr, sasl("SCRAM-SHA-512", "u", "wrong"), KindCredentials, "authentication of SCRAM-SHA-512 user u failed", "wrong user or password (-X: sasl.password)"},
-		{"wrong password, PLAIN", saslTLS, []string{"security.protocol=SASL_SSL", caX, "sasl.mechanism=PLAIN", "sasl.username=u", "sasl.password=wrong"}, KindCredentials, "authentication of PLAIN user u failed", "wrong user or password"},
-		{"mechanism not offered", saslAddr, sasl("PLAIN", "u", "p"), KindMechanism, "the listener does not offer PLAIN, but SCRAM-SHA-512", "-X sasl.mechanism=SCRAM-SHA-512"},
-		{"SASL to a listener without", plain, sasl("PLAIN", "u", "p"), KindSASLUnexpected, "this listener asks for no user, and PLAIN is set", "-X security.protocol=PLAINTEXT"},
-		{"HTTP", webAddr, nil, KindNotKafka, "this port speaks HTTP, not Kafka", "9092 in most clusters"},
-		{"silence", silent, nil, KindTimeout, "connects, but does not answer as Kafka does", "--timeout"},
-		{"cut off", slam, nil, KindConnection, messageClosedAtStart, "port of a Kafka listener"},
-		{"TLS to silence", silent, []string{"security.protocol=SSL"}, KindTLS, "the TLS handshake was cut off: no answer", "port of a Kafka listener"},
-		{"SOCKS5 proxy absent", plain, []string{"proxy.url=socks5://" + closedPort(t)}, KindProxy, "is not there: connection refused", "proxy.url="},
-		{"SOCKS5 proxy refuses", plain, []string{"proxy.url=socks5://" + socksServer(t, 2)}, KindProxy, "connection not allowed by ruleset", "proxy.url="},
+		{"nothing listens", closedPort(t), nil, fault.Refused, "connection refused", "is the port right"},
+		{"no such host", "nowhere.invalid:9092", nil, fault.Unresolvable, "nowhere.invalid:9092: no such host", "spelled right"},
+		{"plaintext to TLS", secure, nil, fault.PlaintextToTLS, "this listener speaks TLS, the connection is plaintext", "-X security.protocol=SSL, or --command-config FILE"},
+		{"plaintext to TLS with SASL", saslTLS, nil, fault.PlaintextToTLS, "this listener speaks TLS, the connection is plaintext", "-X security.protocol=SASL_SSL -X sasl.mechanism=PLAIN"},
+		{"TLS to plaintext", plain, []string{"security.protocol=SSL"}, fault.TLSToPlaintext, "this listener speaks plaintext, the connection is TLS", "-X security.protocol=PLAINTEXT"},
+		{"TLS to SASL plaintext", saslAddr, []string{"security.protocol=SSL"}, fault.TLSToPlaintext, "this listener speaks plaintext, the connection is TLS", "-X security.protocol=SASL_PLAINTEXT -X sasl.mechanism=SCRAM-SHA-512"},
+		{"unknown CA", secure, []string{"security.protocol=SSL"}, fault.UnknownCA, "the certificate is signed by CN=test CA, which is not trusted here", "the system's CAs are trusted now"},
+		{"wrong CA", secure, []string{"security.protocol=SSL", "ssl.ca.location=" + write(t, "ca.pem", newAuthority(t, "other CA").pem)}, fault.UnknownCA, "signed by CN=test CA", "has to hold the CA that signed it"},
+		{"wrong name", withCert("kafka-1", now.Add(-time.Hour), now.Add(time.Hour)), []string{"security.protocol=SSL", caX}, fault.Hostname, "the certificate is for kafka-1, not for 127.0.0.1", "-X ssl.endpoint.identification.algorithm="},
+		{"expired", withCert("127.0.0.1", now.Add(-2*time.Hour), now.Add(-time.Hour)), []string{"security.protocol=SSL", caX}, fault.Expired, "the certificate of CN=broker expired on " + now.Add(-time.Hour).UTC().Format("2006-01-02"), "renewed on the broker"},
+		{"not yet valid", withCert("127.0.0.1", now.Add(time.Hour), now.Add(2*time.Hour)), []string{"security.protocol=SSL", caX}, fault.NotYetValid, "is valid from", "clock of this machine"},
+		{"client certificate missing, TLS 1.3", mutual, []string{"security.protocol=SSL", caX}, fault.ClientCert, "the broker asks for a client certificate, and none is set", "ssl.keystore.location"},
+		{"client certificate missing, TLS 1.2", mutual12, []string{"security.protocol=SSL", caX}, fault.ClientCert, "the broker asks for a client certificate, and none is set", "ssl.keystore.location"},
+		{"client certificate of another CA", mutual, pair(otherCert, otherKey), fault.ClientCert, "the broker refuses the client certificate", "has to trust the CA of CN=broker"},
+		{"client certificate expired", mutual, pair(oldCert, oldKey), fault.ClientCert, "the broker refuses the client certificate", "CN=broker expired on"},
+		{"wrong password, SCRAM", saslAddr, sasl("SCRAM-SHA-512", "u", "wrong"), fault.Credentials, "authentication of SCRAM-SHA-512 user u failed", "wrong user or password (-X: sasl.password)"},
+		{"wrong password, PLAIN", saslTLS, []string{"security.protocol=SASL_SSL", caX, "sasl.mechanism=PLAIN", "sasl.username=u", "sasl.password=wrong"}, fault.Credentials, "authentication of PLAIN user u failed", "wrong user or password"},
+		{"mechanism not offered", saslAddr, sasl("PLAIN", "u", "p"), fault.Mechanism, "the listener does not offer PLAIN, but SCRAM-SHA-512", "-X sasl.mechanism=SCRAM-SHA-512"},
+		{"SASL to a listener without", plain, sasl("PLAIN", "u", "p"), fault.SASLUnexpected, "this listener asks for no user, and PLAIN is set", "-X security.protocol=PLAINTEXT"},
+		{"HTTP", webAddr, nil, fault.NotKafka, "this port speaks HTTP, not Kafka", "9092 in most clusters"},
+		{"silence", silent, nil, fault.Timeout, "connects, but does not answer as Kafka does", "--timeout"},
+		{"cut off", slam, nil, fault.Connection, "the connection was closed before an answer", "port of a Kafka listener"},
+		{"TLS to silence", silent, []string{"security.protocol=SSL"}, fault.TLS, "the TLS handshake was cut off: no answer", "port of a Kafka listener"},
+		{"SOCKS5 proxy absent", plain, []string{"proxy.url=socks5://" + closedPort(t)}, fault.Proxy, "is not there: connection refused", "proxy.url="},
+		{"SOCKS5 proxy refuses", plain, []string{"proxy.url=socks5://" + socksServer(t, 2)}, fault.Proxy, "connection not allowed by ruleset", "proxy.url="},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := dial(t, Options{Bootstrap: tt.addr, X: tt.x, Timeout: 6 * time.Second})
-			e := asError(err)
+			e := fault.As(err)
 			if e == nil {
-				t.Fatalf("got %v, want an *Error", err)
+				t.Fatalf("got %v, want an *fault.Error", err)
 			}
 			if e.Kind != tt.kind || !strings.Contains(e.Error(), tt.want) || !strings.Contains(e.Hint(), tt.hint) {
-				t.Errorf("got %s %q\nhint %q\nwant %s %q\nhint %q\ncause %v", e.Kind, e.Error(), e.Hint(), tt.kind, tt.want, tt.hint, e.err)
+				t.Errorf("got %s %q\nhint %q\nwant %s %q\nhint %q\ncause %v", e.Kind, e.Error(), e.Hint(), tt.kind, tt.want, tt.hint, e.Err)
 			}
 			if !strings.HasPrefix(e.Error(), tt.addr+": ") || strings.Contains(e.Error(), "\n") || e.Usage() {
 				t.Errorf("%q: one line that starts with the address is wanted, and no usage error", e.Error())
@@ -317,8 +319,8 @@ func TestSASLRequired(t *testing.T) {
 	inner := listens(fake(t, kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-256", "u", "p")), "SCRAM-SHA-256")
 	addr := serve(t, func(c net.Conn) { closeAtMetadata(c, inner) })
 	_, err := dial(t, Options{Bootstrap: addr})
-	e := asError(err)
-	if e == nil || e.Kind != KindSASLRequired || !strings.Contains(e.Error(), "this listener asks for SASL (SCRAM-SHA-256), and none is set") {
+	e := fault.As(err)
+	if e == nil || e.Kind != fault.SASLRequired || !strings.Contains(e.Error(), "this listener asks for SASL (SCRAM-SHA-256), and none is set") {
 		t.Fatalf("got %v", err)
 	}
 	if want := "-X security.protocol=SASL_PLAINTEXT -X sasl.mechanism=SCRAM-SHA-256"; !strings.HasPrefix(e.Hint(), want) {
@@ -371,8 +373,8 @@ func TestAdvertisedListeners(t *testing.T) {
 	addrs := c.ListenAddrs()
 	advertise(c, map[int32]string{0: "kafka-0.kafka.invalid:9092", 1: "kafka-1.kafka.invalid:9092", 2: "kafka-2.kafka.invalid:9092"})
 	_, err := dial(t, Options{Bootstrap: addrs[0]})
-	e := asError(err)
-	if e == nil || e.Kind != KindAdvertised {
+	e := fault.As(err)
+	if e == nil || e.Kind != fault.Advertised {
 		t.Fatalf("got %v", err)
 	}
 	if want := addrs[0] + " answers, but its brokers call themselves kafka-0.kafka.invalid:9092, kafka-1.kafka.invalid:9092, …: no such host"; e.Error() != want {
@@ -428,8 +430,8 @@ func TestBrokerMapMixedUp(t *testing.T) {
 	addrs := c.ListenAddrs()
 	advertise(c, map[int32]string{0: "kafka-0.kafka.invalid:9092", 1: "kafka-1.kafka.invalid:9092"})
 	_, err := dial(t, Options{Bootstrap: addrs[0], BrokerMap: "0=" + addrs[1] + ",1=" + addrs[0]})
-	e := asError(err)
-	if e == nil || e.Kind != KindAdvertised || !strings.Contains(e.Error(), "another broker") || !strings.Contains(e.Hint(), "--broker-map") {
+	e := fault.As(err)
+	if e == nil || e.Kind != fault.Advertised || !strings.Contains(e.Error(), "another broker") || !strings.Contains(e.Hint(), "--broker-map") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -597,7 +599,7 @@ func TestSoftwareVersion(t *testing.T) {
 func TestIPv6Alone(t *testing.T) {
 	d := newDialer(Config{book: newBook(), timeout: time.Second})
 	kind, msg, hint := d.unreachable(t.Context(), "[2001:db8::1]:9092")
-	if kind != KindUnreachable || msg != "has IPv6 addresses alone (2001:db8::1), and no route from here leads to them" || !strings.Contains(hint, "proxy.url") {
+	if kind != fault.Unreachable || msg != "has IPv6 addresses alone (2001:db8::1), and no route from here leads to them" || !strings.Contains(hint, "proxy.url") {
 		t.Errorf("got %s %q, hint %q", kind, msg, hint)
 	}
 	if _, msg, _ := d.unreachable(t.Context(), "192.0.2.1:9092"); msg != "no route to host" {

@@ -1,9 +1,7 @@
 package kconn
 
 import (
-	"context"
 	"encoding/base64"
-	"encoding/json"
 	"encoding/pem"
 	"fmt"
 	"net/http"
@@ -13,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/kgdiag/kgdiag/internal/kconn/fault"
 )
 
 func jwt(claims string) string {
@@ -31,7 +29,7 @@ func firstMessage(t *testing.T, opt Options, host string) (string, []string, err
 	if err != nil {
 		return "", warnings, err
 	}
-	_, first, err := c.sasl[0].Authenticate(t.Context(), host)
+	_, first, err := c.login.Mechanisms[0].Authenticate(t.Context(), host)
 	return string(first), warnings, err
 }
 
@@ -75,7 +73,7 @@ func TestOAuthTokenEndpoint(t *testing.T) {
 		}
 		before := asked
 		for range 3 {
-			if _, _, err := c.sasl[0].Authenticate(t.Context(), "b:1"); err != nil {
+			if _, _, err := c.login.Mechanisms[0].Authenticate(t.Context(), "b:1"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -90,8 +88,8 @@ func TestOAuthTokenEndpoint(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := firstMessage(t, Options{CommandConfig: write(t, "c.properties", tt.props)}, "b:1")
-			e := asError(err)
-			if e == nil || e.Kind != KindToken || !strings.Contains(e.Error(), tt.want) || !strings.Contains(e.Hint(), tt.hint) {
+			e := fault.As(err)
+			if e == nil || e.Kind != fault.Token || !strings.Contains(e.Error(), tt.want) || !strings.Contains(e.Hint(), tt.hint) {
 				t.Fatalf("got %v", err)
 			}
 			if strings.Contains(e.Error()+e.Hint(), "s3cret") {
@@ -112,65 +110,29 @@ func TestOAuthTokenFile(t *testing.T) {
 		t.Errorf("got %q, %v", got, err)
 	}
 	_, _, err = firstMessage(t, props(write(t, "old", jwt(`{"exp":1700000000}`))), "b:1")
-	if e := asError(err); e == nil || e.Kind != KindToken || e.Error() != "the OAuth token expired on 2023-11-14 22:13:20 UTC" {
+	if e := fault.As(err); e == nil || e.Kind != fault.Token || e.Error() != "the OAuth token expired on 2023-11-14 22:13:20 UTC" {
 		t.Errorf("got %v", err)
 	}
-	if _, _, err = firstMessage(t, props("/nope"), "b:1"); asError(err) == nil || !asError(err).Usage() {
+	if _, _, err = firstMessage(t, props("/nope"), "b:1"); fault.As(err) == nil || !fault.As(err).Usage() {
 		t.Errorf("got %v, want a usage error for a missing file", err)
 	}
 }
 
-func TestOAuthUnsecured(t *testing.T) {
-	for name, props := range map[string]string{
-		"Java":       oauthModule + `unsecuredLoginStringClaim_sub="alice";`,
-		"librdkafka": "sasl.oauthbearer.config=principal=alice",
+func TestOAuthWithoutAToken(t *testing.T) {
+	for name, tt := range map[string]struct{ props, want, warning string }{
+		"nothing said":          {"", "nothing says where the token comes from", ""},
+		"unsecured, Java":       {oauthModule + `unsecuredLoginStringClaim_sub="alice";`, "c.properties:3: sasl.jaas.config asks for an unsecured token, which kgdiag does not make", ""},
+		"unsecured, librdkafka": {"enable.sasl.oauthbearer.unsecure.jwt=true", "nothing says where the token comes from", "kgdiag makes no unsecured tokens"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, warnings, err := firstMessage(t, Options{CommandConfig: write(t, "c.properties", "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=OAUTHBEARER\n"+props)}, "b:1")
-			if err != nil {
-				t.Fatal(err)
+			_, warnings, err := firstMessage(t, Options{CommandConfig: write(t, "c.properties", "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=OAUTHBEARER\n"+tt.props)}, "b:1")
+			if e := fault.As(err); e == nil || !e.Usage() || !strings.Contains(e.Error(), tt.want) || !strings.Contains(e.Hint(), "token.endpoint.url") {
+				t.Errorf("got %v", err)
 			}
-			parts := strings.Split(got, ".")
-			body, _ := base64.RawURLEncoding.DecodeString(parts[1])
-			var claims map[string]any
-			if err := json.Unmarshal(body, &claims); err != nil || claims["sub"] != "alice" || len(warnings) != 1 {
-				t.Errorf("claims %s, %v, warnings %q", body, err, warnings)
+			if all := strings.Join(warnings, "\n"); (tt.warning == "") != (all == "") || !strings.Contains(all, tt.warning) {
+				t.Errorf("warnings %q, want %q", all, tt.warning)
 			}
 		})
-	}
-	_, _, err := firstMessage(t, Options{X: []string{"security.protocol=SASL_SSL", "sasl.mechanism=OAUTHBEARER"}}, "b:1")
-	if e := asError(err); e == nil || !e.Usage() || !strings.Contains(e.Error(), "nothing says where the token comes from") {
-		t.Errorf("got %v", err)
-	}
-}
-
-// TestMSKSignature holds the signature to the vector that segmentio/kafka-go
-// publishes in sasl/aws_msk_iam/msk_iam_test.go.
-func TestMSKSignature(t *testing.T) {
-	m := mskMechanism{expires: 300, agent: "x", now: func() time.Time { return time.Date(2021, 10, 14, 13, 5, 0, 0, time.UTC) },
-		source: func(context.Context) (aws.Credentials, string, error) {
-			return aws.Credentials{AccessKeyID: "ACCESS_KEY", SecretAccessKey: "SECRET_KEY"}, "us-east-1", nil
-		}}
-	_, first, err := m.Authenticate(t.Context(), "localhost:9092")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got map[string]string
-	if err := json.Unmarshal(first, &got); err != nil {
-		t.Fatal(err)
-	}
-	for k, want := range map[string]string{
-		"version": "2020_10_22", "action": "kafka-cluster:Connect", "host": "localhost", "user-agent": "x", "x-amz-algorithm": "AWS4-HMAC-SHA256",
-		"x-amz-credential": "ACCESS_KEY/20211014/us-east-1/kafka-cluster/aws4_request", "x-amz-date": "20211014T130500Z", "x-amz-expires": "300",
-		"x-amz-signedheaders": "host", "x-amz-signature": "6b8d25f9b45b9c7db9da855a49112d80379224153a27fd279c305a5b7940d1a7",
-	} {
-		if got[k] != want {
-			t.Errorf("%s: got %q, want %q", k, got[k], want)
-		}
-		delete(got, k)
-	}
-	if len(got) > 0 {
-		t.Errorf("more than the broker expects: %v", got)
 	}
 }
 
@@ -195,7 +157,7 @@ func TestMSKCredentials(t *testing.T) {
 		t.Error("the secret key is sent")
 	}
 	_, _, err = firstMessage(t, props(""), broker)
-	if e := asError(err); e == nil || e.Kind != KindToken || !strings.HasPrefix(e.Error(), "no AWS credentials: ") || strings.Contains(e.Error(), "\n") {
+	if e := fault.As(err); e == nil || e.Kind != fault.Token || !strings.HasPrefix(e.Error(), "no AWS credentials: ") || strings.Contains(e.Error(), "\n") {
 		t.Errorf("no credentials: got %v", err)
 	}
 	t.Setenv("AWS_ACCESS_KEY_ID", "ENV")
@@ -203,22 +165,8 @@ func TestMSKCredentials(t *testing.T) {
 	if got, _, err = firstMessage(t, props(""), broker); err != nil || !strings.Contains(got, `"x-amz-credential":"ENV/`) {
 		t.Errorf("environment: got %s, %v", got, err)
 	}
-	if _, _, err = firstMessage(t, props(""), "kafka.internal:9098"); asError(err) == nil || !strings.Contains(err.Error(), "region cannot be told") {
+	if _, _, err = firstMessage(t, props(""), "kafka.internal:9098"); fault.As(err) == nil || !strings.Contains(err.Error(), "region cannot be told") {
 		t.Errorf("no region: got %v", err)
-	}
-}
-
-func TestMSKRegion(t *testing.T) {
-	for host, want := range map[string]string{
-		"b-1.x.abc123.c2.kafka.eu-west-1.amazonaws.com":          "eu-west-1",
-		"b-1.x.abc123.c2.kafka.cn-north-1.amazonaws.com.cn:9098": "cn-north-1",
-		"boot-x.c1.kafka-serverless.us-gov-west-1.amazonaws.com": "us-gov-west-1",
-		"vpce-0a1-b.kafka.us-east-1.vpce.amazonaws.com":          "us-east-1",
-		"kafka.example.com": "",
-	} {
-		if got := mskRegion(host); got != want {
-			t.Errorf("%s: %q, want %q", host, got, want)
-		}
 	}
 }
 
@@ -235,7 +183,7 @@ func TestKerberosInput(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := firstMessage(t, Options{CommandConfig: write(t, "c.properties", tt.props), Getenv: env("KRB5_CONFIG", tt.conf)}, "b:1")
-			if e := asError(err); e == nil || !e.Usage() || !strings.Contains(e.Error(), tt.want) {
+			if e := fault.As(err); e == nil || !e.Usage() || !strings.Contains(e.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})

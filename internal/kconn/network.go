@@ -11,6 +11,9 @@ import (
 	"strings"
 
 	xproxy "golang.org/x/net/proxy"
+
+	"github.com/kgdiag/kgdiag/internal/kconn/fault"
+	"github.com/kgdiag/kgdiag/internal/kconn/settings"
 )
 
 // brokerMap says where to dial instead of the addresses that brokers advertise.
@@ -91,44 +94,41 @@ type proxy struct {
 }
 
 // network reads what concerns the way to the brokers.
-func (r *resolver) network(c *Config) error {
-	flag, from := r.opt.BrokerMap, "--broker-map"
-	if flag == "" {
-		flag, from = r.getenv("KGDIAG_BROKER_MAP"), "KGDIAG_BROKER_MAP"
-	}
+func (c *Config) network() error {
 	var err error
-	if c.brokers, err = parseBrokerMap(flag); err != nil {
-		return usagef("--broker-map 1=localhost:19091,2=localhost:19092", "%s: %w", from, err)
+	brokers := c.settings.At(settings.KeyBrokerMap)
+	if c.brokers, err = parseBrokerMap(brokers.Value); err != nil {
+		return fault.Usagef("--broker-map 1=localhost:19091,2=localhost:19092", "%s: %w", brokers.Where(), err)
 	}
-	if s := r.settings["broker.address.family"]; s.value != "" && !slices.Contains([]string{"any", "v4", "v6"}, s.value) {
-		return usagef("any, v4 or v6", "%s: %q is no address family", s.where(), s.value)
+	if s := c.settings.At("broker.address.family"); s.Value != "" && !slices.Contains([]string{"any", "v4", "v6"}, s.Value) {
+		return fault.Usagef("any, v4 or v6", "%s: %q is no address family", s.Where(), s.Value)
 	}
-	s := r.settings["client.dns.lookup"]
-	switch s.value {
+	s := c.settings.At("client.dns.lookup")
+	switch s.Value {
 	case "", "use_all_dns_ips", "resolve_canonical_bootstrap_servers_only":
 	case "default":
-		r.warn("%s=default: Kafka 4 clients refuse this value; use_all_dns_ips is meant and taken", s.where())
+		c.settings.Warn("%s=default: Kafka 4 clients refuse this value; use_all_dns_ips is meant and taken", s.Where())
 	default:
-		return usagef("use_all_dns_ips or resolve_canonical_bootstrap_servers_only", "%s: %q is no way to look up names", s.where(), s.value)
+		return fault.Usagef("use_all_dns_ips or resolve_canonical_bootstrap_servers_only", "%s: %q is no way to look up names", s.Where(), s.Value)
 	}
-	return r.socks(c)
+	return c.socks()
 }
 
-func (r *resolver) socks(c *Config) error {
-	s := r.settings[keyProxy]
-	if s.value == "" {
+func (c *Config) socks() error {
+	s := c.settings.At(settings.KeyProxy)
+	if s.Value == "" {
 		return nil
 	}
-	u, err := url.Parse(strings.TrimSpace(s.value))
+	u, err := url.Parse(strings.TrimSpace(s.Value))
 	const hint = "proxy.url=socks5://[USER:PASSWORD@]HOST:PORT"
 	if err != nil {
-		return usagef(hint, "%s: not a URL", s.where()) // the error would quote the password
+		return fault.Usagef(hint, "%s: not a URL", s.Where()) // the error would quote the password
 	}
 	if u.Scheme != "socks5" && u.Scheme != "socks5h" {
-		return usagef(hint, "%s: %q is not spoken, SOCKS5 is", s.where(), u.Scheme)
+		return fault.Usagef(hint, "%s: %q is not spoken, SOCKS5 is", s.Where(), u.Scheme)
 	}
 	if u.Hostname() == "" {
-		return usagef(hint, "%s: the host is missing", s.where())
+		return fault.Usagef(hint, "%s: the host is missing", s.Where())
 	}
 	port := u.Port()
 	if port == "" {

@@ -1,6 +1,7 @@
 package kconn
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"encoding/binary"
@@ -13,6 +14,8 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kgdiag/kgdiag/internal/kconn/fault"
 )
 
 // listener is what was found out about an address by asking it.
@@ -157,7 +160,7 @@ func roundTrip(conn net.Conn, req kmsg.Request, corr int32) ([]byte, error) {
 	}
 	size := int32(binary.BigEndian.Uint32(head))
 	if p := foreign(head); p != "" || size < 4 || size > 1<<20 || int32(binary.BigEndian.Uint32(head[4:])) != corr {
-		return nil, protocolError(firstOf(p, "something else"))
+		return nil, protocolError(cmp.Or(p, "something else"))
 	}
 	body := make([]byte, size-4)
 	_, err := io.ReadFull(conn, body)
@@ -185,27 +188,27 @@ func foreign(b []byte) string {
 
 // notTLS explains a handshake that the other side did not take part in, if the
 // listener tells.
-func (d *dialer) notTLS(ctx context.Context, e *Error) {
+func (d *dialer) notTLS(ctx context.Context, e *fault.Error) {
 	target := d.targetOf(e.Addr)
 	l := d.probe(ctx, target)
 	switch {
 	case l.kafka && !l.tls:
-		e.Kind, e.msg = KindTLSToPlaintext, "this listener speaks plaintext, the connection is TLS"+via(e.Addr, target)
-		e.hint = l.settings(d.c)
+		e.Kind, e.Msg = fault.TLSToPlaintext, "this listener speaks plaintext, the connection is TLS"+via(e.Addr, target)
+		e.Tip = l.settings(d.c)
 	default:
 		d.misfit(e, l)
 	}
 }
 
 // misfit handles what is wrong whatever the security settings are.
-func (d *dialer) misfit(e *Error, l listener) bool {
+func (d *dialer) misfit(e *fault.Error, l listener) bool {
 	switch {
 	case l.controller:
-		e.Kind, e.msg = KindController, "this is a KRaft controller, which serves no clients"
-		e.hint = "name the listener of a broker, 9092 in most clusters"
+		e.Kind, e.Msg = fault.Controller, "this is a KRaft controller, which serves no clients"
+		e.Tip = "name the listener of a broker, 9092 in most clusters"
 	case l.other != "" && l.other != "TLS" && !l.kafka:
-		e.Kind, e.msg = KindNotKafka, "this port speaks "+l.other+", not Kafka"
-		e.hint = "name the listener of a broker, 9092 in most clusters"
+		e.Kind, e.Msg = fault.NotKafka, "this port speaks "+l.other+", not Kafka"
+		e.Tip = "name the listener of a broker, 9092 in most clusters"
 	default:
 		return false
 	}
@@ -241,5 +244,5 @@ func reason(err error) string {
 	case isTimeout(context.Background(), err):
 		return "no answer"
 	}
-	return bare(err)
+	return fault.Bare(err)
 }

@@ -14,6 +14,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/kversion"
+
+	"github.com/kgdiag/kgdiag/internal/kconn/credentials"
+	"github.com/kgdiag/kgdiag/internal/kconn/fault"
 )
 
 // Broker is what reaching one address has shown.
@@ -29,7 +32,7 @@ type Broker struct {
 	Release  string            // Kafka release by the requests that it knows (ApiVersions), "v4.1"; "" unknown
 	Features map[string]int16  // finalized features (KIP-584): group.version, metadata.version, …
 	Took     time.Duration     // until a connection was open and TLS was agreed
-	Err      *Error            // nil where it was reached and, with a client, authenticated
+	Err      *fault.Error      // nil where it was reached and, with a client, authenticated
 }
 
 // maxReach bounds how many brokers are dialled at a time.
@@ -141,13 +144,13 @@ func (b *Broker) askVersions(conn net.Conn) {
 // sasl.kerberos.principal.to.local.rules). "" where only the broker knows it.
 func (c Config) Principal() string {
 	switch {
-	case c.Mechanism == mechGSSAPI:
+	case c.Mechanism == credentials.GSSAPI:
 		name, _, _ := strings.Cut(c.User, "@")
 		name, _, _ = strings.Cut(name, "/")
 		return "User:" + name
-	case c.Mechanism == mechOAuthBearer && c.subject != nil && c.subject() != "":
-		return "User:" + c.subject()
-	case c.Mechanism == mechOAuthBearer || c.Mechanism == mechMSKIAM:
+	case c.Mechanism == credentials.OAuthBearer && c.login.Subject != nil && c.login.Subject() != "":
+		return "User:" + c.login.Subject()
+	case c.Mechanism == credentials.OAuthBearer || c.Mechanism == credentials.MSKIAM:
 		return ""
 	case c.Mechanism != "":
 		return "User:" + c.User

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/kgdiag/kgdiag/internal/kconn/fault"
 )
 
 // env makes a getenv of pairs.
@@ -115,7 +117,7 @@ func TestUsageErrors(t *testing.T) {
 			opt := tt.opt
 			opt.Getenv = env(tt.env...)
 			_, warnings, err := Resolve(opt)
-			var e *Error
+			var e *fault.Error
 			if !errors.As(err, &e) || !e.Usage() {
 				t.Fatalf("got %v, want a usage error", err)
 			}
@@ -151,6 +153,40 @@ func TestSettingsPrecedence(t *testing.T) {
 				t.Errorf("got %+v user %s, want user %s", c, c.User, tt.want)
 			}
 		})
+	}
+}
+
+func TestTheBrokerMapIsASettingLikeOthers(t *testing.T) {
+	dir := home(t, map[string]string{".config/kgdiag/config.yaml": "contexts:\n  c: {bootstrap.servers: a, broker-map: 1=context:1}\n  bad: {bootstrap.servers: a, broker-map: x=}\n"})
+	for _, tt := range []struct {
+		flag string
+		env  []string
+		want string
+	}{
+		{"", nil, "context:1"},
+		{"", []string{"KGDIAG_BROKER_MAP", "1=env:1"}, "env:1"},
+		{"1=flag:1", []string{"KGDIAG_BROKER_MAP", "1=env:1"}, "flag:1"},
+	} {
+		c, warnings, err := Resolve(Options{Home: dir, Context: "c", BrokerMap: tt.flag, Getenv: env(tt.env...)})
+		if err != nil || c.brokers.byID[1] != tt.want || len(warnings) > 0 {
+			t.Errorf("--broker-map %q, %v: %v %v %q, want %s", tt.flag, tt.env, c.brokers, err, warnings, tt.want)
+		}
+	}
+	_, _, err := Resolve(Options{Home: dir, Context: "bad"})
+	if e := fault.As(err); e == nil || !e.Usage() || !strings.Contains(e.Error(), "config.yaml:3: broker-map: ") {
+		t.Errorf("got %v, want file and line", err)
+	}
+}
+
+func TestAContextExpandsItsServers(t *testing.T) {
+	dir := home(t, map[string]string{".config/kgdiag/config.yaml": "contexts:\n  c: {bootstrap.servers: '${HOST}:1'}\n"})
+	c, _, err := Resolve(Options{Home: dir, Context: "c", Getenv: env("HOST", "k")})
+	if err != nil || c.Bootstrap != "k:1" || c.Source != "context c" {
+		t.Errorf("got %v from %s, %v", c, c.Source, err)
+	}
+	_, _, err = Resolve(Options{Home: dir, Context: "c"})
+	if err == nil || !strings.Contains(err.Error(), "config.yaml:2: bootstrap.servers: it refers to the environment variable HOST, which is not set") {
+		t.Errorf("got %v", err)
 	}
 }
 
@@ -215,7 +251,7 @@ func TestSecrets(t *testing.T) {
 			if len(warnings) > 0 {
 				t.Errorf("warnings: %q", warnings)
 			}
-			_, first, err := c.sasl[0].Authenticate(t.Context(), "h:1")
+			_, first, err := c.login.Mechanisms[0].Authenticate(t.Context(), "h:1")
 			if err != nil || string(first) != "\x00u\x00from-file" {
 				t.Errorf("got %q, %v", first, err)
 			}
@@ -240,47 +276,9 @@ func TestLibrdkafkaBackslash(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, first, _ := c.sasl[0].Authenticate(t.Context(), "h:1"); string(first) != "\x00u\x00p\\w" {
+	if _, first, _ := c.login.Mechanisms[0].Authenticate(t.Context(), "h:1"); string(first) != "\x00u\x00p\\w" {
 		t.Errorf("got %q: librdkafka knows no escapes", first)
 	}
-}
-
-func TestJAAS(t *testing.T) {
-	for _, tt := range []struct{ in, module, user, password, err string }{
-		{`org.apache.kafka.common.security.plain.PlainLoginModule required username="a" password="b";`, "PlainLoginModule", "a", "b", ""},
-		{"\n  kafkashaded.org.apache.kafka.common.security.plain.PlainLoginModule\n required username='a b'\tpassword='c;d=e' ;\n", "PlainLoginModule", "a b", "c;d=e", ""},
-		{`x.ScramLoginModule REQUIRED username=a password=Zm9v==;`, "ScramLoginModule", "a", "Zm9v==", ""},
-		{`x.PlainLoginModule required username="a\"b" password="\\\x\101\t";`, "PlainLoginModule", `a"b`, "\\xA\t", ""},
-		{``, "", "", "", "it ends where the class of a login module should stand"},
-		{`x.Y`, "", "", "", "it ends where required should stand"},
-		{`x.Y username="a";`, "", "", "", `the word after the login module must be "required"`},
-		{`x.Y required username="a`, "", "", "", "option username: the closing quote is missing"},
-		{`x.Y required username;`, "", "", "", "option username: = and a value are missing"},
-		{`x.Y required; z.W required;`, "", "", "", "one is allowed"},
-	} {
-		j, err := parseJAAS(tt.in)
-		if tt.err != "" {
-			if err == nil || !strings.Contains(err.Error(), tt.err) {
-				t.Errorf("%s: got %v, want %q", tt.in, err, tt.err)
-			}
-			continue
-		}
-		if err != nil || j.name() != tt.module || j.options["username"] != tt.user || j.options["password"] != tt.password {
-			t.Errorf("%s: got %+v, %v", tt.in, j, err)
-		}
-	}
-}
-
-func FuzzJAAS(f *testing.F) {
-	for _, s := range []string{`x.Y required a="b" c='d' e=f;`, `x.Y required a="\777\8";`, `;`, `a b=`, `x.Y required a=`, "x\x00"} {
-		f.Add(s)
-	}
-	f.Fuzz(func(t *testing.T, s string) {
-		j, err := parseJAAS(s)
-		if err == nil && j.module == "" {
-			t.Fatal("no error and no module")
-		}
-	})
 }
 
 func FuzzResolve(f *testing.F) {
@@ -294,7 +292,7 @@ func FuzzResolve(f *testing.F) {
 			t.Fatal(err)
 		}
 		_, _, err := Resolve(Options{CommandConfig: path, Bootstrap: "a:1"})
-		var e *Error
+		var e *fault.Error
 		if err != nil && (!errors.As(err, &e) || !e.Usage()) {
 			t.Fatalf("an error of another kind: %v", err)
 		}

@@ -6,18 +6,21 @@ import (
 	"strings"
 
 	"github.com/twmb/franz-go/pkg/kerr"
+
+	"github.com/kgdiag/kgdiag/internal/kconn/credentials"
+	"github.com/kgdiag/kgdiag/internal/kconn/fault"
 )
 
 // saslError explains what a broker said to our authentication.
-func (d *dialer) saslError(ctx context.Context, e *Error, err error) bool {
+func (d *dialer) saslError(ctx context.Context, e *fault.Error, err error) bool {
 	switch {
 	case errors.Is(err, kerr.UnsupportedSaslMechanism):
 		d.mechanismMissing(e, d.probe(ctx, d.targetOf(e.Addr)))
 	case errors.Is(err, kerr.IllegalSaslState):
-		e.Kind, e.msg = KindSASLUnexpected, "this listener asks for no user, and "+d.c.Mechanism+" is set"
-		e.hint = "-X security.protocol=" + strings.Replace(strings.TrimPrefix(d.c.Protocol, "SASL_"), "SASL_", "", 1)
+		e.Kind, e.Msg = fault.SASLUnexpected, "this listener asks for no user, and "+d.c.Mechanism+" is set"
+		e.Tip = "-X security.protocol=" + strings.Replace(strings.TrimPrefix(d.c.Protocol, "SASL_"), "SASL_", "", 1)
 	case errors.Is(err, kerr.SaslAuthenticationFailed):
-		e.Kind, e.msg, e.hint = d.refused(brokerMessage(err))
+		e.Kind, e.Msg, e.Tip = d.refused(brokerMessage(err))
 	default:
 		return false
 	}
@@ -36,16 +39,16 @@ func brokerMessage(err error) string {
 	return strings.TrimSpace(strings.TrimLeft(text, ":. "))
 }
 
-func (d *dialer) mechanismMissing(e *Error, l listener) {
-	e.Kind, e.msg = KindMechanism, "the listener does not offer "+d.c.Mechanism
+func (d *dialer) mechanismMissing(e *fault.Error, l listener) {
+	e.Kind, e.Msg = fault.Mechanism, "the listener does not offer "+d.c.Mechanism
 	if len(l.mechanisms) > 0 {
-		e.msg += ", but " + strings.Join(l.mechanisms, ", ")
-		e.hint = "-X sasl.mechanism=" + l.mechanisms[0]
+		e.Msg += ", but " + strings.Join(l.mechanisms, ", ")
+		e.Tip = "-X sasl.mechanism=" + l.mechanisms[0]
 	}
 }
 
 // refused is a broker's no to user and password, or token; detail is what it said.
-func (d *dialer) refused(detail string) (Kind, string, string) {
+func (d *dialer) refused(detail string) (fault.Kind, string, string) {
 	msg := "authentication of " + d.c.Mechanism
 	if d.c.User != "" {
 		msg += " user " + d.c.User
@@ -55,22 +58,22 @@ func (d *dialer) refused(detail string) (Kind, string, string) {
 		msg += ": " + strings.TrimSuffix(detail, ".")
 	}
 	switch d.c.Mechanism {
-	case mechPlain, mechScram256, mechScram512:
+	case credentials.Plain, credentials.Scram256, credentials.Scram512:
 		hint := "wrong user or password (" + d.passwordOrigin() + ")"
-		if d.c.Mechanism != mechPlain {
+		if d.c.Mechanism != credentials.Plain {
 			hint += "; SCRAM-SHA-256 and SCRAM-SHA-512 passwords are set separately (kafka-configs --describe --entity-type users)"
 		}
-		return KindCredentials, msg, hint
-	case mechGSSAPI:
-		return KindCredentials, msg, "the broker's own principal has to be SERVICE/HOST with the host name that is dialled, and the clocks may differ by five minutes; its log says more"
+		return fault.Credentials, msg, hint
+	case credentials.GSSAPI:
+		return fault.Credentials, msg, "the broker's own principal has to be SERVICE/HOST with the host name that is dialled, and the clocks may differ by five minutes; its log says more"
 	}
-	return KindCredentials, msg, "the token is expired, or not for this cluster; the broker's log says which"
+	return fault.Credentials, msg, "the token is expired, or not for this cluster; the broker's log says which"
 }
 
 // passwordOrigin names the place of the password that was used, not the password.
 func (d *dialer) passwordOrigin() string {
-	if k := d.c.settings.higher("sasl.jaas.config", "sasl.password"); k != "" {
-		return d.c.settings[k].where()
+	if k := d.c.settings.Higher("sasl.jaas.config", "sasl.password"); k != "" {
+		return d.c.settings.At(k).Where()
 	}
 	return "typed in"
 }

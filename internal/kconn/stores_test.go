@@ -14,6 +14,8 @@ import (
 	keystore "github.com/pavlo-v-chernykh/keystore-go/v4"
 	"github.com/youmark/pkcs8"
 	"software.sslmate.com/src/go-pkcs12"
+
+	"github.com/kgdiag/kgdiag/internal/kconn/fault"
 )
 
 // material is a CA, a certificate and a key in every form.
@@ -22,7 +24,7 @@ type material struct {
 	files                  map[string]string // name -> path
 }
 
-func stores(t *testing.T) *material {
+func storeFiles(t *testing.T) *material {
 	t.Helper()
 	ca := newAuthority(t, "test CA")
 	pair, certPEM, keyPEM := ca.leaf(t, "client", time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
@@ -90,7 +92,7 @@ func stores(t *testing.T) *material {
 }
 
 func TestTrustStores(t *testing.T) {
-	m := stores(t)
+	m := storeFiles(t)
 	for _, tt := range []struct{ name, file, extra, want, warning string }{
 		{"JKS", "trust.jks", "ssl.truststore.password=changeit", "", ""},
 		{"JKS without a password, as Java takes it", "trust.jks", "", "", ""},
@@ -116,7 +118,7 @@ func TestTrustStores(t *testing.T) {
 				t.Errorf("warnings %q, want %q", all, tt.warning)
 			}
 			if tt.want != "" {
-				e := asError(err)
+				e := fault.As(err)
 				if e == nil || !e.Usage() || !strings.Contains(e.Error(), "c.properties:3: ssl.truststore.location: ") || !strings.Contains(e.Error(), tt.want) || strings.Contains(e.Error(), "s3cret") {
 					t.Errorf("got %v, want %q", err, tt.want)
 				}
@@ -133,7 +135,7 @@ func TestTrustStores(t *testing.T) {
 }
 
 func TestKeyStores(t *testing.T) {
-	m := stores(t)
+	m := storeFiles(t)
 	for _, tt := range []struct{ name, file, extra, want string }{
 		{"JKS", "key.jks", "ssl.keystore.password=changeit", ""},
 		{"JKS, key password of its own", "key2.jks", "ssl.keystore.password=changeit\nssl.key.password=another", ""},
@@ -157,7 +159,7 @@ func TestKeyStores(t *testing.T) {
 			props := "bootstrap.servers=a:1\nsecurity.protocol=SSL\nssl.keystore.location=" + m.files[tt.file] + "\n" + tt.extra
 			c, _, err := Resolve(Options{CommandConfig: write(t, "c.properties", props)})
 			if tt.want != "" {
-				e := asError(err)
+				e := fault.As(err)
 				if e == nil || !e.Usage() || !strings.Contains(e.Error(), tt.want) || strings.Contains(e.Error(), "s3cret") {
 					t.Errorf("got %v, want %q", err, tt.want)
 				}
@@ -174,7 +176,7 @@ func TestKeyStores(t *testing.T) {
 }
 
 func TestCADirectory(t *testing.T) {
-	m := stores(t)
+	m := storeFiles(t)
 	dir := t.TempDir()
 	for name, text := range map[string]string{"a.pem": m.caPEM, "readme": "hello"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
@@ -188,35 +190,4 @@ func TestCADirectory(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "no file in this directory holds a certificate") {
 		t.Errorf("got %v", err)
 	}
-}
-
-func FuzzStores(f *testing.F) {
-	f.Add([]byte("\xfe\xed\xfe\xed\x00\x00\x00\x02\x00\x00\x00\x01"))
-	f.Add([]byte("\xfe\xed\xfe\xed\x00\x00\x00\x02\xff\xff\xff\xff\x00\x00\x00\x01\xff\xff"))
-	// One key with four billion certificates.
-	f.Add([]byte("\xfe\xed\xfe\xed\x00\x00\x00\x02\x00\x00\x00\x01\x00\x00\x00\x01\x00\x01a\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\xff\xff\xff\xff"))
-	f.Add([]byte("\x30\x82\x01\x00"))
-	f.Add([]byte("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n-----BEGIN ENCRYPTED PRIVATE KEY-----\nMAA=\n-----END ENCRYPTED PRIVATE KEY-----"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		path := filepath.Join(t.TempDir(), "s")
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		r := &resolver{settings: settings{"ssl.keystore.password": {value: "x"}, "ssl.truststore.password": {value: "x"}}, unknown: map[string]bool{}}
-		_, _ = r.truststore(path)
-		_, _ = r.keystore(path)
-	})
-}
-
-func FuzzTickets(f *testing.F) {
-	f.Add([]byte("\x05\x02\x00\x00\x00\x01\x00"))
-	f.Add([]byte("\x05\x04\x00\x0c\x00\x01\x00\x08\xff\xff\xff\xff"))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		path := filepath.Join(t.TempDir(), "k")
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		_, _ = loadKeytab(path)
-		_, _ = loadCCache(path)
-	})
 }

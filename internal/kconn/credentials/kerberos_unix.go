@@ -1,6 +1,6 @@
 //go:build !windows
 
-package kconn
+package credentials
 
 import (
 	"fmt"

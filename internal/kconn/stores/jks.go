@@ -1,4 +1,4 @@
-package kconn
+package stores
 
 import (
 	"encoding/binary"

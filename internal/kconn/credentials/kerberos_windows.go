@@ -1,4 +1,4 @@
-package kconn
+package credentials
 
 // defaultCache is nowhere: Windows keeps tickets in memory.
 func defaultCache() string { return "krb5cc" }

@@ -1,4 +1,4 @@
-package kconn
+package credentials
 
 import (
 	"errors"

@@ -1,6 +1,7 @@
-package kconn
+package credentials
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -21,6 +22,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/twmb/franz-go/pkg/sasl"
 	"github.com/twmb/franz-go/pkg/sasl/oauth"
+
+	"github.com/kgdiag/kgdiag/internal/kconn/fault"
 )
 
 // mskOptions are the options of aws-msk-iam-auth's IAMLoginModule.
@@ -30,7 +33,7 @@ type mskOptions struct {
 
 func mskOptionsOf(entry jaas) mskOptions {
 	o := entry.options
-	return mskOptions{profile: o["awsProfileName"], roleARN: o["awsRoleArn"], session: firstOf(o["awsRoleSessionName"], "kgdiag"),
+	return mskOptions{profile: o["awsProfileName"], roleARN: o["awsRoleArn"], session: cmp.Or(o["awsRoleSessionName"], "kgdiag"),
 		externalID: o["awsRoleExternalId"], stsRegion: o["awsStsRegion"], region: o["awsRegion"]}
 }
 
@@ -66,32 +69,31 @@ func (o mskOptions) source() awsSource {
 		if err != nil {
 			return aws.Credentials{}, "", awsError(err)
 		}
-		return creds, firstOf(o.region, cfg.Region), nil
+		return creds, cmp.Or(o.region, cfg.Region), nil
 	}
 }
 
-func awsError(err error) *Error {
+func awsError(err error) *fault.Error {
 	text := err.Error()
 	if i := strings.LastIndex(text, ", "); len(text) > 200 && i > 0 {
 		text = "…" + text[i+1:]
 	}
-	return &Error{Kind: KindToken, msg: "no AWS credentials: " + strings.ReplaceAll(text, "\n", " "), err: err,
-		hint: "AWS_PROFILE=…, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a role; aws sts get-caller-identity has to work"}
+	return &fault.Error{Kind: fault.Token, Msg: "no AWS credentials: " + strings.ReplaceAll(text, "\n", " "), Err: err,
+		Tip: "AWS_PROFILE=…, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a role; aws sts get-caller-identity has to work"}
 }
 
 // mskIAM prepares AWS_MSK_IAM.
-func (r *resolver) mskIAM(c *Config, entry jaas) error {
-	c.sasl = []sasl.Mechanism{mskMechanism{source: mskOptionsOf(entry).source(), now: time.Now, expires: 900, agent: "kgdiag/" + softwareVersion(c.version)}}
-	return nil
+func (r reader) mskIAM(c *Credentials) {
+	c.Mechanisms = []sasl.Mechanism{mskMechanism{source: mskOptionsOf(r.jaas).source(), now: time.Now, expires: 900, agent: r.about.Agent}}
 }
 
 // mskOAuth prepares the other way of IAM, a presigned URL as an OAUTHBEARER token
 // (aws-msk-iam-sasl-signer). It needs the region beforehand: the mechanism is not
 // told which broker it speaks to.
-func (r *resolver) mskOAuth(c *Config, entry jaas) error {
-	source := mskOptionsOf(entry).source()
-	bootstrap := c.Bootstrap
-	c.sasl = []sasl.Mechanism{oauth.Oauth(func(ctx context.Context) (oauth.Auth, error) {
+func (r reader) mskOAuth(c *Credentials) error {
+	source := mskOptionsOf(r.jaas).source()
+	bootstrap := r.about.Bootstrap
+	c.Mechanisms = []sasl.Mechanism{oauth.Oauth(func(ctx context.Context) (oauth.Auth, error) {
 		creds, region, err := source(ctx)
 		if err != nil {
 			return oauth.Auth{}, err
@@ -111,7 +113,7 @@ func (r *resolver) mskOAuth(c *Config, entry jaas) error {
 	return nil
 }
 
-var errNoRegion = &Error{Kind: KindToken, msg: "the AWS region cannot be told from the broker's name", hint: "AWS_REGION=eu-west-1"}
+var errNoRegion = &fault.Error{Kind: fault.Token, Msg: "the AWS region cannot be told from the broker's name", Tip: "AWS_REGION=eu-west-1"}
 
 // mskMechanism is AWS_MSK_IAM as aws-msk-iam-auth speaks it: the client sends a
 // signed description of itself as JSON, and the broker answers with anything.
@@ -122,7 +124,7 @@ type mskMechanism struct {
 	agent   string
 }
 
-func (mskMechanism) Name() string { return mechMSKIAM }
+func (mskMechanism) Name() string { return MSKIAM }
 
 // Authenticate signs for the broker at host:port.
 func (m mskMechanism) Authenticate(ctx context.Context, addr string) (sasl.Session, []byte, error) {

@@ -1,4 +1,4 @@
-package kconn
+package settings
 
 import (
 	_ "embed"
@@ -18,17 +18,22 @@ type keyInfo struct {
 	instead   string // what to use instead of a key that kgdiag does not act upon
 }
 
+// keyServers is the key that names the cluster.
+const keyServers = "bootstrap.servers"
+
 // The keys of kgdiag itself: no Kafka client knows them.
 const (
-	keyProxy = "proxy.url" // socks5://[user:password@]host:port
+	KeyProxy     = "proxy.url"  // socks5://[user:password@]host:port
+	KeyBrokerMap = "broker-map" // ID=HOST:PORT,…, the flag --broker-map
 )
 
 var connecting = map[string]keyInfo{
-	"bootstrap.servers":    {},
-	"metadata.broker.list": {canonical: "bootstrap.servers"},
+	keyServers:             {},
+	"metadata.broker.list": {canonical: keyServers},
 	"client.dns.lookup":    {},
 	"security.protocol":    {},
-	keyProxy:               {secret: true},
+	KeyProxy:               {secret: true},
+	KeyBrokerMap:           {},
 
 	"broker.address.family":                 {},
 	"ssl.endpoint.identification.algorithm": {},
@@ -75,12 +80,12 @@ var connecting = map[string]keyInfo{
 	"sasl.oauthbearer.scope":                            {},
 	"sasl.oauthbearer.extensions":                       {},
 	"sasl.oauthbearer.method":                           {},
-	"sasl.oauthbearer.config":                           {secret: true},
 	"sasl.oauthbearer.header.urlencode":                 {},
-	"enable.sasl.oauthbearer.unsecure.jwt":              {},
 	"https.ca.location":                                 {},
 	"https.ca.pem":                                      {},
 
+	"sasl.oauthbearer.config":                       {instead: unsecured},
+	"enable.sasl.oauthbearer.unsecure.jwt":          {instead: unsecured},
 	"bootstrap.controllers":                         {instead: "bootstrap.servers: groups are known to brokers, not to controllers"},
 	"ssl.ca.certificate.stores":                     {instead: "ssl.ca.location with a PEM file (export the CA from the Windows store)"},
 	"ssl.crl.location":                              {instead: "nothing: certificates are checked against the CA and the clock, not against revocation lists"},
@@ -96,6 +101,9 @@ var connecting = map[string]keyInfo{
 	"sasl.oauthbearer.grant.type":                   {instead: "client_credentials, the one grant that kgdiag asks for"},
 	"sasl.oauthbearer.metadata.authentication.type": {instead: "sasl.oauthbearer.token.endpoint.url=file:///… with a token fetched beforehand"},
 }
+
+// unsecured is what to use instead of tokens that nobody has signed.
+const unsecured = "sasl.oauthbearer.token.endpoint.url (https://…, or file:///…): kgdiag makes no unsecured tokens"
 
 //go:embed known_keys.txt
 var knownKeysText string
