@@ -54,10 +54,36 @@ func (g *group) waitingFor(e *evidence) int {
 	switch {
 	case !seen:
 		return 0
-	case gained >= max(1, due*(silence.Seconds()/2+meanwhile)):
+	case gained >= max(1, due*(silence.Seconds()/2+meanwhile)) || g.caughtUp(e, silence):
 		return 1
 	}
 	return -1
+}
+
+// caughtUp reports whether the next owners, in as much time as the silence lasted, worked
+// off at least half as many records more than can have come in that time: a consumer that
+// commits each record as it goes needs more than a second for a long backlog.
+func (g *group) caughtUp(e *evidence, silence time.Duration) bool {
+	more, due := 0.0, 0.0
+	for _, k := range e.idle {
+		list := g.commits[k]
+		next := firstAfter(list, e.Pos-1)
+		rate := rateOf(g.ownCommits(e.departure, k), e.advanceAt)
+		if next == 0 || rate == 0 {
+			continue
+		}
+		due += rate * silence.Seconds()
+		most := 0.0
+		for _, cm := range list[next:] {
+			since := cm.at.Sub(e.hi)
+			if since > silence {
+				break
+			}
+			most = max(most, float64(cm.offset-list[next-1].offset)-rate*since.Seconds())
+		}
+		more += most
+	}
+	return due > 0 && more >= max(1, due/2)
 }
 
 // firstWork is how many records the next owner of a partition had done within a span
@@ -86,21 +112,27 @@ func firstWork(list []commit, from int64, span, limit time.Duration) (records in
 func (g *group) workRateOf(e *evidence) float64 {
 	sum := 0.0
 	for _, k := range e.idle {
-		var own []commit
-		for _, cm := range g.ownCommits(e.departure, k) {
-			if !cm.at.After(e.advanceAt) {
-				own = append(own, cm)
-			}
-		}
-		own = own[max(0, len(own)-recent):]
-		if len(own) < 2 {
-			continue
-		}
-		if span := own[len(own)-1].at.Sub(own[0].at); span > 0 {
-			sum += float64(max(0, own[len(own)-1].offset-own[0].offset)) / span.Seconds()
-		}
+		sum += rateOf(g.ownCommits(e.departure, k), e.advanceAt)
 	}
 	return sum
+}
+
+// rateOf is the pace in records a second of the recent commits up to a moment.
+func rateOf(list []commit, until time.Time) float64 {
+	var own []commit
+	for _, cm := range list {
+		if !cm.at.After(until) {
+			own = append(own, cm)
+		}
+	}
+	own = own[max(0, len(own)-recent):]
+	if len(own) < 2 {
+		return 0
+	}
+	if span := own[len(own)-1].at.Sub(own[0].at); span > 0 {
+		return float64(max(0, own[len(own)-1].offset-own[0].offset)) / span.Seconds()
+	}
+	return 0
 }
 
 // ownCommits are the departed member's own commits on one partition, the last

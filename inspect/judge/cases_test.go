@@ -101,3 +101,21 @@ func sameVerdict(a, b verdict) bool {
 	return a.cause == b.cause && a.conf == b.conf && a.basis == b.basis && a.returned == b.returned &&
 		slices.Equal(a.rivals, b.rivals) && slices.Equal(a.why, b.why)
 }
+
+// TestLongSilences: at a session of 45 s or an interval of 75 s nobody works the backlog
+// off in a second. That records waited is seen all the same, and the cause is told.
+func TestLongSilences(t *testing.T) {
+	for name, want := range map[string]struct {
+		member string
+		cause  inspect.Cause
+	}{
+		"killed-kip848-45s":             {"dead", inspect.SessionExpired},
+		"overrun-75s-commit-per-record": {"slow", inspect.PollIntervalExceeded},
+		"paused-45s-session":            {"gc", inspect.SessionExpired},
+	} {
+		r, d := victimVerdict(Build(readCase(t, "testdata/cases/"+name+".kgcase"), Options{})[0], 0, want.member)
+		if d == nil || d.Cause != want.cause || d.Confidence == inspect.Low || !d.OthersCoped {
+			t.Errorf("%s: %s, want %s at medium or high, with records waiting", name, verdictText(r), want.cause)
+		}
+	}
+}

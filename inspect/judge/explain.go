@@ -301,7 +301,8 @@ var (
 	silenceDoubts = []doubt{
 		{when: func(e *evidence, _ *verdict) bool { return e.swapped() && e.apart },
 			says: always("seen live: it was out before the new process joined")},
-		{rival: inspect.SessionExpired,
+		// A process that stood still, and comes back in the same record, looks the same.
+		{cap: inspect.Medium, rival: inspect.SessionExpired,
 			when: func(e *evidence, v *verdict) bool { return e.swapped() && v.cause == inspect.RestartedWithinSession },
 			says: always("the same client joined in the record that shows the old member gone: the join waited until the old session had ended")},
 		{rival: inspect.RestartedWithinSession, when: func(e *evidence, v *verdict) bool {
