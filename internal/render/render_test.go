@@ -2,9 +2,11 @@ package render
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kgdiag/kgdiag/internal/term"
 )
@@ -107,4 +109,44 @@ func FuzzClean(f *testing.F) {
 			}
 		}
 	})
+}
+
+func TestReportFormatsNeedAReport(t *testing.T) {
+	if names := ReportNames(); len(names) != 1 || names[0] != "sarif" {
+		t.Fatalf("report formats %v", names)
+	}
+	v := sample()
+	var b strings.Builder
+	if err := Render(&b, "sarif", v, term.NewPainter(false)); err == nil || b.Len() > 0 {
+		t.Errorf("a view without a report: %v\n%s", err, b.String())
+	}
+	v.Report = &Report{Tool: "kgdiag", Results: []ReportResult{{Rule: "KGD105", Level: "note", File: "/etc/a b.properties", Line: 3}}}
+	if err := Render(&b, "sarif", v, term.NewPainter(false)); err != nil || !strings.Contains(b.String(), `"uri": "file:///etc/a%20b.properties"`) {
+		t.Errorf("%v\n%s", err, b.String())
+	}
+}
+
+// Lanes with nothing but calm in them are the first to go where there is no room.
+func TestLanesKeepWhatWentWrong(t *testing.T) {
+	from := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	c := Lanes{From: from, To: from.Add(time.Hour), MarkName: "rebalance", Legend: "= commits", Rest: "more",
+		Edge: func(t time.Time) string { return t.Format("15:04") }, Marks: []time.Time{from.Add(30 * time.Minute)}}
+	for i := range mostLanes + 2 {
+		c.Spans = append(c.Spans, LaneSpan{Lane: fmt.Sprintf("m%02d", i), From: from, To: from.Add(time.Hour), Mark: Calm})
+	}
+	c.Spans = append(c.Spans, LaneSpan{Lane: "m13", From: from.Add(30 * time.Minute), To: from.Add(31 * time.Minute), Mark: 'x'})
+	lines := c.Lines()
+	text := ""
+	for _, l := range lines {
+		text += l.Plain() + "\n"
+	}
+	if len(lines) != mostLanes+3 || !strings.HasPrefix(lines[0].Plain(), "           12:00") || strings.Contains(text, "m12") || !strings.HasSuffix(text, "= commits   (2 more)\n") {
+		t.Errorf("%d lines:\n%s", len(lines), text)
+	}
+	if want := "m13        " + strings.Repeat("=", 30) + "xx" + strings.Repeat("=", 28); lines[mostLanes].Plain() != want {
+		t.Errorf("%q, want %q", lines[mostLanes].Plain(), want)
+	}
+	if (&Lanes{}).Lines() != nil {
+		t.Error("a chart of nothing has lines")
+	}
 }
