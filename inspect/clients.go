@@ -20,9 +20,63 @@ type LogEvent struct {
 	// Cause is the cause that the line states; "" where it states none.
 	Cause  Cause   `json:"cause,omitempty"`
 	Reason string  `json:"reason,omitempty"`    // the logged reason, verbatim, without secrets
-	Length *Millis `json:"length_ms,omitempty"` // of a pause, an overrun, a session
+	Length *Millis `json:"length_ms,omitempty"` // of a pause, an overrun, a wait
 	Text   string  `json:"text"`                // the line, at most 400 bytes, control characters replaced
+
+	// What else the line says of itself; each "" or null where it does not.
+	Sign             Sign    `json:"sign,omitempty"`
+	State            string  `json:"state,omitempty"`             // of the group or the member when it was written
+	Limit            *Millis `json:"limit_ms,omitempty"`          // a limit in force: of polls, a session, a request
+	Node             *int32  `json:"node,omitempty"`              // the broker that a client speaks of
+	OffsetsPartition *int32  `json:"offsets_partition,omitempty"` // of __consumer_offsets
+	API              string  `json:"api,omitempty"`               // the request, "JoinGroup"
+	Topics           string  `json:"topics,omitempty"`            // subscribed, as logged
+	Thread           string  `json:"thread,omitempty"`
+	Process          string  `json:"process,omitempty"` // container or pod in front of the line
 }
+
+// Sign says, more closely than the kind, which sentence of a library a line is, so
+// that rules need not look at texts. The signs are those of clientlog's table of
+// sentences; "" where a kind is all that is known.
+type Sign string
+
+// The signs that rules look at.
+const (
+	SignPreparing          Sign = "preparing"           // coordinator: a join phase begins
+	SignStabilized         Sign = "stabilized"          // coordinator: the join phase is over
+	SignMemberIDCreated    Sign = "member_id_created"   // coordinator: a new member was sent back with an id
+	SignPendingRemoved     Sign = "pending_removed"     // coordinator: nobody came back with that id
+	SignSessionExpired     Sign = "session_expired"     // coordinator: a member was put out
+	SignRejoinTimeout      Sign = "rejoin_timeout"      // coordinator: a member did not rejoin in time
+	SignAppendFailed       Sign = "append_failed"       // coordinator: group metadata could not be written
+	SignLoadFailed         Sign = "load_failed"         // coordinator: a partition could not be loaded
+	SignISRShrink          Sign = "isr_shrink"          // broker: replicas fell behind
+	SignSessionLost        Sign = "session_lost"        // client: no answer within its session
+	SignCoordinatorDead    Sign = "coordinator_dead"    // client: will look for the coordinator again
+	SignUnreachable        Sign = "unreachable"         // client: no connection to an address
+	SignUnavailable        Sign = "unavailable"         // client: there is no coordinator now
+	SignLoading            Sign = "loading"             // client: the coordinator loads
+	SignDiscovered         Sign = "discovered"          // client: found the coordinator
+	SignAlreadyRebalancing Sign = "already_rebalancing" // client: a heartbeat said so
+	SignRejoining          Sign = "rejoining"           // client: sends JoinGroup
+	SignLeaving            Sign = "leaving"             // client: sends LeaveGroup
+	SignUnknownMember      Sign = "unknown_member"      // client: the coordinator does not know it
+	SignRevokeStart        Sign = "revoke_start"        // client: partitions are being given back
+	SignRevokeEnd          Sign = "revoke_end"          // client: the callback is over
+	SignCallbackTook       Sign = "callback_took"       // client: how long a callback was
+	SignSubscribed         Sign = "subscribed"          // client: to topics, as a member
+	SignAssignedByHand     Sign = "assigned_by_hand"    // client: to partitions, as no member
+	SignMetadataChanged    Sign = "metadata_changed"    // client: rejoins for new topics or partitions
+	SignConfigBehind       Sign = "config_behind"       // Connect worker: its config topic lacks what the leader has
+	SignRequestTimeout     Sign = "request_timeout"     // client: gave a request up
+	SignIOTimeout          Sign = "io_timeout"          // client: gave a connection up
+	SignProcessingFailed   Sign = "processing_failed"   // framework: a record is tried again
+	SignThrottledAge       Sign = "throttled_age"       // SmallRye: a record waited for too long
+	SignHeartbeatSent      Sign = "heartbeat_sent"      // client, debug
+	SignCommitRefused      Sign = "commit_refused"      // client: CommitFailedException
+	SignJoinStarted        Sign = "join_started"        // coordinator of Event Hubs
+	SignUnsupportedRange   Sign = "unsupported_range"   // client: no version of a request in common
+)
 
 // Position is a place in a file the user gave.
 type Position struct {
@@ -49,6 +103,7 @@ const (
 	LogConfig          LogKind = "config" // a ConsumerConfig values: block was read into Case.Configs
 	LogVersion         LogKind = "version"
 	LogPause           LogKind = "pause" // JVM GC or safepoint, CPU throttling
+	LogNote            LogKind = "note"  // nothing wrong by itself, but part of a sequence: a subscription, a retry
 )
 
 // ClientConfig is the configuration of one consumer, found in a file or a log.

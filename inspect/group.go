@@ -118,6 +118,9 @@ const (
 	AIOKafka    Family = "aiokafka"
 	StreamsLib  Family = "streams"
 	Connect     Family = "connect"
+	RubyKafka   Family = "ruby-kafka" // known from logs alone, as the two below
+	Brod        Family = "brod"
+	KafkaEx     Family = "kafka_ex"
 	Unknown     Family = "unknown"
 )
 

@@ -33,7 +33,7 @@ func (rd *reader) openBlock(s *stream, l logLine) bool {
 	text := strings.TrimRight(l.text, " ")
 	if s.block != nil {
 		// The lines of a block that came in one JSON message.
-		if m := blockPair.FindStringSubmatch(l.text); m != nil && len(s.block.pairs) < maxPairs {
+		if m := blockPair.FindStringSubmatch(l.raw); m != nil && len(s.block.pairs) < maxPairs {
 			s.block.pairs = append(s.block.pairs, pair{m[1], m[2], int(rd.sum.Lines)})
 			return true
 		}

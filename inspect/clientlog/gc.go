@@ -20,7 +20,7 @@ var (
 // pause reads a stop of the whole process out of a JVM log: unified GC and safepoint
 // logs (JDK 9+), and the forms of JDK 8. Concurrent phases stop nothing and are not
 // pauses.
-func pause(l logLine) (inspect.LogEvent, bool) {
+func pause(l *logLine) (inspect.LogEvent, bool) {
 	t := l.text
 	what, length := "", time.Duration(0)
 	switch {

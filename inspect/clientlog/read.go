@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
@@ -39,6 +41,9 @@ type Summary struct {
 	Configs int64
 	Untimed int64 // events without a time
 	Cut     int64 // lines over maxLine, of which only the start was read
+	// Known counts the messages that were recognised as of a group's code or naming a
+	// Kafka error, events or not; Zoneless the events whose time tells no zone.
+	Known, Zoneless int64
 }
 
 // maxLine is the longest line that is read whole, in bytes.
@@ -65,7 +70,7 @@ func Read(r io.Reader, name string, o Options, h Handler) (Summary, error) {
 	if head, _ := br.Peek(4096); bytes.IndexByte(head, 0) >= 0 {
 		return Summary{}, fmt.Errorf("%s: %w", name, ErrNotText)
 	}
-	rd := &reader{name: name, o: o, h: h, streams: map[string]*stream{}}
+	rd := &reader{name: name, o: o, h: h, book: library(), streams: map[string]*stream{}, told: map[string]bool{}}
 	err := rd.all(br)
 	if err == nil {
 		err = rd.finish()
@@ -82,8 +87,12 @@ type reader struct {
 	o       Options
 	h       Handler
 	sum     Summary
+	book    *book
 	streams map[string]*stream // by the prefix that names a container
 	open    int                // streams with an open configuration block
+	// prefixed: lines begin with names of containers, so that each line has a stream.
+	prefixed bool
+	told     map[string]bool // library versions that were already told
 }
 
 // stream is the state of one of several interleaved logs.
@@ -92,6 +101,54 @@ type stream struct {
 	context lineContext   // of that line, for the lines that continue it
 	block   *configBlock  // an open "… values:" block
 	pending []configBlock // closed blocks that wait for the version line after them
+	head    []byte        // the start of the last line that may have a time, and was not read
+	sent    inspect.Time  // when the last heartbeat went out, where the log tells
+}
+
+// headLength is how much of a line is kept for the lines that continue it.
+const headLength = 120
+
+// keepHead remembers the start of a line that is of no interest by itself: a stack
+// trace that follows it has its time from there.
+func (s *stream) keepHead(line []byte) {
+	head := line[:min(len(line), headLength)]
+	if i := bytes.IndexByte(head, ':'); i < 0 || i > 60 || len(head) < i+4 || head[i+3] != ':' && (i < 2 || head[i+1] < '0' || head[i+1] > '9') {
+		return // no clock in it
+	}
+	s.head = append(s.head[:0], head...)
+}
+
+func (rd *reader) plainHead(line []byte) {
+	rd.stream("").keepHead(line)
+}
+
+// place gives a line that continues another one the time and the speaker of that.
+func (s *stream) place(l *logLine, o Options) {
+	if !l.time.IsZero() {
+		s.time, s.context, s.head = l.time, l.context, s.head[:0]
+		return
+	}
+	if len(s.head) > 0 {
+		of := plainLine(strings.ToValidUTF8(string(s.head), ""), o)
+		if s.head = s.head[:0]; !of.time.IsZero() {
+			s.time, s.context = of.time, lineContext{family: s.context.family}
+		}
+	}
+	l.time = s.time
+	l.context.inherit(s.context)
+}
+
+// heartbeats keeps the time of the last heartbeat for the line that says the session
+// is lost; it reports whether the event was only that.
+func (s *stream) heartbeats(ev *inspect.LogEvent, l *logLine) bool {
+	switch {
+	case ev.Sign == inspect.SignHeartbeatSent || ev.Sign == "heartbeat_ok":
+		s.sent = l.time
+		return true
+	case ev.Sign == inspect.SignSessionLost && ev.Length == nil && !s.sent.IsZero() && l.time.After(s.sent.Time):
+		ev.Length = inspect.Ms(l.time.Sub(s.sent.Time))
+	}
+	return false
 }
 
 // maxStreams bounds the interleaved logs that are told apart; further ones share a
@@ -146,19 +203,23 @@ func trimEOL(b []byte) []byte {
 
 // line handles one physical line.
 func (rd *reader) line(raw []byte) error {
-	if rd.open == 0 && !interesting(raw) {
+	if rd.open == 0 && !rd.prefixed && !rd.book.index.may(raw) && !collector(raw) {
+		rd.plainHead(raw)
 		return nil
 	}
 	key, rest := unwrap(raw)
+	rd.prefixed = rd.prefixed || key != ""
 	s := rd.stream(key)
 	if s.block != nil && rd.continueBlock(s, rest) {
 		return nil
 	}
-	if !interesting(rest) {
+	if !rd.book.index.may(rest) && !collector(rest) {
+		s.keepHead(rest)
 		return nil
 	}
-	for _, text := range logicalLines(rest, rd.o) {
-		if err := rd.logical(s, text); err != nil {
+	lines := logicalLines(rest, rd.o)
+	for i := range lines {
+		if err := rd.logical(s, key, &lines[i]); err != nil {
 			return err
 		}
 	}
@@ -166,18 +227,25 @@ func (rd *reader) line(raw []byte) error {
 }
 
 // logical handles one message with what is known about it.
-func (rd *reader) logical(s *stream, l logLine) error {
-	if l.time.IsZero() {
-		l.time = s.time // a continuation: a stack trace, a quoted exception
-		l.context.inherit(s.context)
-	} else {
-		s.time, s.context = l.time, l.context
-	}
-	if rd.openBlock(s, l) {
+func (rd *reader) logical(s *stream, process string, l *logLine) error {
+	s.place(l, rd.o)
+	if rd.openBlock(s, *l) {
 		return nil
 	}
-	ev, ok := match(l)
-	if !ok {
+	if err := rd.versions(s, process, l); err != nil {
+		return err
+	}
+	ev, known, ok := match(l)
+	if known {
+		rd.sum.Known++
+	}
+	if l.context.family != "" && s.context.family == "" {
+		s.context.family = l.context.family
+	}
+	if l.context.gen != "" || l.context.group != "" {
+		s.context.group, s.context.gen = l.context.group, l.context.gen
+	}
+	if !ok || s.heartbeats(&ev, l) {
 		return nil
 	}
 	if ev.Kind == inspect.LogVersion {
@@ -185,9 +253,12 @@ func (rd *reader) logical(s *stream, l logLine) error {
 			return err
 		}
 	}
-	ev.Time = l.time
+	ev.Time, ev.Process = l.time, process
+	if !l.time.IsZero() && !l.zoned {
+		rd.sum.Zoneless++
+	}
 	ev.From = inspect.Position{File: rd.name, Line: int(rd.sum.Lines)}
-	ev.Text = quote(l.text)
+	ev.Text = quote(javaLogger.ReplaceAllString(l.raw, ""))
 	return rd.emit(ev)
 }
 
@@ -214,4 +285,31 @@ func (rd *reader) finish() error {
 		}
 	}
 	return nil
+}
+
+var jarVersion = regexp.MustCompile(`kafka-clients-(\d[\w.]*?)\.jar`)
+
+// versions reports a library's version that stands beside a message, once.
+func (rd *reader) versions(s *stream, process string, l *logLine) error {
+	ev := inspect.LogEvent{Kind: inspect.LogVersion, Process: process}
+	if l.context.version != "" {
+		ev.Family, ev.Version = l.context.family, l.context.version
+	} else if strings.Contains(l.text, "kafka-clients-") {
+		if m := jarVersion.FindStringSubmatch(l.text); m != nil {
+			ev.Family, ev.Version = inspect.Java, m[1]
+		}
+	} else if strings.Contains(l.text, "@v") {
+		if m := goModule.FindStringSubmatch(l.text); m != nil {
+			ev.Family, ev.Version = goFamily[strings.ToLower(m[1])], m[2]
+		}
+	}
+	key := process + " " + string(ev.Family) + " " + ev.Version
+	if ev.Version == "" || rd.told[key] {
+		return nil
+	}
+	rd.told[key] = true
+	ev.Time, ev.Group = l.time, l.context.group
+	ev.From = inspect.Position{File: rd.name, Line: int(rd.sum.Lines)}
+	ev.Text = quote(javaLogger.ReplaceAllString(l.raw, ""))
+	return rd.emit(ev)
 }

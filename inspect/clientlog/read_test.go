@@ -55,6 +55,19 @@ func brief(e inspect.LogEvent) string {
 		add("broker", fmt.Sprint(*e.Broker))
 	}
 	add("version", e.Version)
+	add("sign", string(e.Sign))
+	if e.Limit != nil {
+		add("limit", e.Limit.Duration().String())
+	}
+	add("state", e.State)
+	add("api", e.API)
+	if e.Node != nil {
+		add("node", fmt.Sprint(*e.Node))
+	}
+	if e.OffsetsPartition != nil {
+		add("partition", fmt.Sprint(*e.OffsetsPartition))
+	}
+	add("topics", e.Topics)
 	add("reason", e.Reason)
 	return b.String()
 }
@@ -104,43 +117,43 @@ func TestFrames(t *testing.T) {
 	for name, tc := range map[string]struct{ line, want string }{
 		"log4j": {
 			"[2026-11-29 14:43:13,123] WARN [Consumer clientId=orders-2, groupId=orders] consumer poll timeout has expired. This means the time between … (org.apache.kafka.clients.consumer.internals.ConsumerCoordinator)",
-			"poll_timeout cause=poll_interval_exceeded family=java group=orders client=orders-2 time=2026-11-29T14:43:13.123Z reason=consumer poll timeout has expired"},
+			"poll_timeout cause=poll_interval_exceeded family=java group=orders client=orders-2 time=2026-11-29T14:43:13.123Z sign=poll_timeout"},
 		"spring boot 3": {
 			"2026-11-29T14:43:13.123+01:00  INFO 1 --- [shop] [ntainer#0-0-C-1] o.a.k.c.c.internals.ConsumerCoordinator  : [Consumer instanceId=pod-0, clientId=c-1, groupId=shop] Request joining group due to: group is already rebalancing",
-			"rejoin_requested family=java group=shop client=c-1 instance=pod-0 time=2026-11-29T13:43:13.123Z reason=group is already rebalancing"},
+			"rejoin_requested error=REBALANCE_IN_PROGRESS family=java group=shop client=c-1 instance=pod-0 time=2026-11-29T13:43:13.123Z sign=already_rebalancing reason=group is already rebalancing"},
 		"logstash": {
 			`{"@timestamp":"2026-11-29T14:43:13.123Z","logger_name":"org.apache.kafka.clients.consumer.internals.ConsumerCoordinator","level":"INFO","message":"[Consumer clientId=c, groupId=g] Member c-77 sending LeaveGroup request to coordinator k:9092 (id: 2147483645 rack: null) due to consumer poll timeout has expired."}`,
-			"poll_timeout cause=poll_interval_exceeded family=java group=g client=c member=c-77 time=2026-11-29T14:43:13.123Z reason=consumer poll timeout has expired"},
+			"poll_timeout cause=poll_interval_exceeded family=java group=g client=c member=c-77 time=2026-11-29T14:43:13.123Z sign=poll_timeout node=2"},
 		"kafkajs": {
 			`{"level":"ERROR","timestamp":"2026-11-29T14:43:13.123Z","logger":"kafkajs","message":"[Runner] The coordinator is not aware of this member, re-joining the group","groupId":"g","memberId":"m-1","error":"The coordinator is not aware of this member","retryCount":0}`,
-			"evicted error=UNKNOWN_MEMBER_ID family=kafkajs group=g member=m-1 time=2026-11-29T14:43:13.123Z"},
+			"evicted error=UNKNOWN_MEMBER_ID family=kafkajs group=g member=m-1 time=2026-11-29T14:43:13.123Z sign=unknown_member"},
 		"librdkafka": {
 			"%4|1796049793.123|MAXPOLL|orders#consumer-1| [thrd:main]: Application maximum poll interval (300000ms) exceeded by 180ms (adjust max.poll.interval.ms for long-running message processing): leaving group",
-			"poll_timeout cause=poll_interval_exceeded family=librdkafka client=orders length=180ms time=2026-11-30T14:43:13.123Z reason=max.poll.interval.ms 300000"},
+			"poll_timeout cause=poll_interval_exceeded family=librdkafka client=orders length=180ms time=2026-11-30T14:43:13.123Z sign=poll_timeout limit=5m0s"},
 		"compose": {
 			"shop-1  | 2026-11-29 14:43:13,123 - kafka.coordinator - WARNING - Heartbeat poll expired, leaving group",
-			"poll_timeout cause=poll_interval_exceeded family=kafka-python time=2026-11-29T14:43:13.123Z"},
+			"poll_timeout cause=poll_interval_exceeded family=kafka-python time=2026-11-29T14:43:13.123Z sign=poll_timeout"},
 		"kubernetes": {
 			"2026-11-29T14:43:13.123456789Z stderr F 14:43:12.9 [main] INFO o.a.k.c.c.i.ConsumerCoordinator - [Consumer clientId=c, groupId=g] Request joining group due to: rebalance enforced by user",
-			"rejoin_requested family=java group=g client=c time=2026-11-29T14:43:13.123Z reason=rebalance enforced by user"},
+			"rejoin_requested family=java group=g client=c time=2026-11-29T14:43:13.123Z sign=rejoin_reason reason=rebalance enforced by user"},
 		"docker": {
 			`{"log":"[2026-11-29 14:43:13,123] INFO [GroupCoordinator 2]: Member orders-2-uuid in group orders has failed, removing it from the group (kafka.coordinator.group.GroupCoordinator)\n","stream":"stdout","time":"2026-11-29T14:43:14.000Z"}`,
-			"evicted cause=session_expired group=orders member=orders-2-uuid time=2026-11-29T14:43:13.123Z broker=2"},
+			"evicted cause=session_expired group=orders member=orders-2-uuid time=2026-11-29T14:43:13.123Z broker=2 sign=session_expired"},
 		"broker with the client's reason": {
 			"[2026-11-29 14:43:13,123] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=31] Preparing to rebalance group orders in state PreparingRebalance with old generation 45 (reason: explicit `LeaveGroup` request for (orders-2-1f) members.). (org.apache.kafka.coordinator.group.GroupMetadataManager)",
-			"rebalance cause=member_left group=orders member=orders-2-1f gen=45 time=2026-11-29T14:43:13.123Z broker=1 reason=explicit `LeaveGroup` request for (orders-2-1f) members"},
+			"rebalance cause=member_left group=orders member=orders-2-1f gen=45 time=2026-11-29T14:43:13.123Z broker=1 sign=preparing state=PreparingRebalance partition=31 reason=explicit `LeaveGroup` request for (orders-2-1f) members"},
 		"broker 3.2 poll timeout": {
 			"[2026-11-29 14:43:13,123] INFO [GroupCoordinator 1]: Preparing to rebalance group orders in state PreparingRebalance with old generation 45 (__consumer_offsets-31) (reason: Removing member orders-2-1f on LeaveGroup; client reason: consumer poll timeout has expired.) (kafka.coordinator.group.GroupCoordinator)",
-			"rebalance cause=poll_interval_exceeded group=orders member=orders-2-1f gen=45 time=2026-11-29T14:43:13.123Z broker=1 reason=Removing member orders-2-1f on LeaveGroup; client reason: consumer poll timeout has expired"},
+			"rebalance cause=poll_interval_exceeded group=orders member=orders-2-1f gen=45 time=2026-11-29T14:43:13.123Z broker=1 sign=preparing state=PreparingRebalance partition=31 reason=Removing member orders-2-1f on LeaveGroup; client reason: consumer poll timeout has expired"},
 		"KIP-848 fenced": {
 			"[2026-11-29 14:43:13,123] INFO [GroupCoordinator id=1 topic=__consumer_offsets partition=7] [GroupId pay] Member 5NYoT4F3QfqG fenced from the group because it failed to transition from epoch 4 within 15000ms. (org.apache.kafka.coordinator.group.GroupMetadataManager)",
-			"evicted cause=rejoin_timed_out group=pay member=5NYoT4F3QfqG length=15s time=2026-11-29T14:43:13.123Z broker=1 reason=failed to transition from epoch 4 within 15000ms"},
+			"evicted cause=rejoin_timed_out group=pay member=5NYoT4F3QfqG gen=4 length=15s time=2026-11-29T14:43:13.123Z broker=1 sign=rejoin_timeout partition=7"},
 		"go": {
 			"[sarama] 2026/11/29 14:43:13 consumergroup/orders: lost ownership of map[t:[0]] due to kafka server: The provided member is not known in the current generation",
-			"evicted error=UNKNOWN_MEMBER_ID family=sarama group=orders time=2026-11-29T14:43:13.000Z reason=kafka server: The provided member is not known in the current generation"},
+			"evicted error=UNKNOWN_MEMBER_ID family=sarama group=orders time=2026-11-29T14:43:13.000Z sign=lost reason=kafka server: The provided member is not known in the current generation"},
 		"time of day only": {
 			"14:43:13.123 [main] WARN c - Heartbeat session expired, marking coordinator dead",
-			"coordinator_lost family=kafka-python time=2026-11-29T14:43:13.123Z"},
+			"coordinator_lost family=kafka-python time=2026-11-29T14:43:13.123Z sign=session_lost"},
 		"unified gc": {
 			"[2026-11-29T14:43:13.123+0000][info][gc] GC(12) Pause Full (G1 Compaction Pause) 1021M->870M(1024M) 12345.678ms",
 			"pause family=java length=12.345678s time=2026-11-29T14:43:13.123Z reason=Pause Full (G1 Compaction Pause)"},

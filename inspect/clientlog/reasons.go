@@ -1,7 +1,6 @@
 package clientlog
 
 import (
-	"fmt"
 	"regexp"
 	"strings"
 
@@ -15,6 +14,86 @@ var (
 	encountered    = regexp.MustCompile(`encountered ([A-Z_]+) from`)
 	braced         = regexp.MustCompile(`[{(]([^,={}() ]+)`)
 )
+
+// meaning says, for the sentences whose parts decide, what has happened.
+func meaning(ev *inspect.LogEvent, l *logLine, f found) {
+	parts := f.parts
+	switch s := f.sentence; {
+	case s.sign == inspect.SignPreparing:
+		brokerReason(ev, parts)
+	case s.sign == inspect.SignRejoinTimeout && parts["reason"] != "":
+		firstMember(ev, parts)
+	case s.kind == inspect.LogLeft && (parts["reason"] != "" || s.sign == inspect.SignLeaving):
+		leaveReason(ev, l, parts)
+	case s.sign == "rejoin_reason" || s.sign == "reset":
+		rejoinReason(ev, parts)
+	case s.sign == "heartbeat":
+		heartbeatReason(ev, l.text)
+	case s.sign == "transition":
+		transition(ev, l.text)
+	case s.sign == "brod_reason":
+		brodReason(ev, parts)
+	case s.sign == "response_error":
+		ev.Error = errorName(l.text)
+		byError(ev, ev.API == "OffsetCommit")
+		if ev.Error == "" && ev.API != "Heartbeat" {
+			ev.Kind = "" // its error stands in a field that was not logged
+		}
+		return
+	case s.sign == inspect.SignRequestTimeout:
+		timedOut(ev)
+	case s.sign == inspect.SignISRShrink && ev.OffsetsPartition == nil:
+		ev.Kind = "" // of a topic that has nothing to do with groups
+	case s.sign == inspect.SignPendingRemoved, s.sign == inspect.SignCommitRefused:
+		return
+	}
+	fromError(ev, l, parts)
+}
+
+// timedOut tells what a request that was given up was for.
+func timedOut(ev *inspect.LogEvent) {
+	switch ev.API {
+	case "Heartbeat", "ConsumerGroupHeartbeat":
+		ev.Kind = inspect.LogHeartbeatFailed
+	case "", "Metadata", "FindCoordinator", "GroupCoordinator", "ApiVersion":
+		ev.Kind = inspect.LogCoordinatorLost
+	default:
+		ev.Kind = inspect.LogError
+	}
+}
+
+// fromError takes the error that the line names, where the sentence has none of its
+// own.
+func fromError(ev *inspect.LogEvent, l *logLine, parts map[string]string) {
+	if ev.Error == "" {
+		ev.Error = errorName(parts["error"])
+	}
+	if ev.Error == "" && ev.Broker == nil {
+		ev.Error = errorName(l.text)
+	}
+	if ev.Reason == "" {
+		ev.Reason = quote(parts["error"])
+	}
+	if ev.Sign == "fatal" && ev.Error == "" && ev.Family != inspect.Java {
+		ev.Kind = "" // fatal errors are not librdkafka's alone
+		return
+	}
+	switch {
+	case ev.Kind == inspect.LogHeartbeatFailed && ev.Sign == "heartbeat",
+		ev.Kind == inspect.LogError && (ev.Sign == "join_failed" || ev.Sign == "manage_loop" || ev.Sign == "fatal"),
+		ev.Kind == inspect.LogRebalance && ev.Sign == "sync_failed":
+		byError(ev, false)
+	}
+}
+
+// errorName is the Kafka error that a text names; "" for none.
+func errorName(text string) string {
+	c, ok := library().errorIn(text)
+	if !ok {
+		return ""
+	}
+	return c.Name
+}
 
 // brokerReason reads the "(reason: …)" of a Preparing line: the coordinator's own
 // account of why (since Kafka 2.1), with the client's reason inside it since 3.2.
@@ -66,19 +145,11 @@ func leaveCause(reason string) inspect.Cause {
 }
 
 // leaveReason turns a leave because of the poll interval into a poll timeout.
-func leaveReason(ev *inspect.LogEvent, parts map[string]string) {
-	if ev.Cause = leaveCause(parts["reason"]); ev.Cause == inspect.PollIntervalExceeded {
-		ev.Kind = inspect.LogPollTimeout
-	}
-}
-
-// unlessKnown names the family for a sentence that several libraries share, where the
-// frame of the line did not tell.
-func unlessKnown(f inspect.Family) func(*inspect.LogEvent, map[string]string) {
-	return func(ev *inspect.LogEvent, _ map[string]string) {
-		if ev.Family == "" {
-			ev.Family = f
-		}
+func leaveReason(ev *inspect.LogEvent, l *logLine, parts map[string]string) {
+	// Only a poll timeout makes the heartbeat thread itself leave.
+	byThread := ev.Sign == inspect.SignLeaving && strings.HasPrefix(l.thread, "kafka-coordinator-heartbeat-thread") && parts["reason"] == ""
+	if ev.Cause = leaveCause(parts["reason"]); ev.Cause == inspect.PollIntervalExceeded || byThread {
+		ev.Kind, ev.Cause = inspect.LogPollTimeout, inspect.PollIntervalExceeded
 	}
 }
 
@@ -97,19 +168,29 @@ func rejoinReason(ev *inspect.LogEvent, parts map[string]string) {
 	if m := encountered.FindStringSubmatch(r); m != nil {
 		ev.Error = m[1]
 	}
+	switch {
+	case strings.Contains(r, "group is already rebalancing"):
+		ev.Sign, ev.Error = inspect.SignAlreadyRebalancing, "REBALANCE_IN_PROGRESS"
+	case strings.Contains(r, "metadata has changed"):
+		ev.Sign = inspect.SignMetadataChanged
+	case ev.Kind == inspect.LogEvicted:
+		ev.Sign = inspect.SignUnknownMember
+	}
 }
 
 // heartbeatReason tells the harmless heartbeat answers from an eviction.
-func heartbeatReason(ev *inspect.LogEvent, parts map[string]string) {
-	low := strings.ToLower(parts["reason"])
+func heartbeatReason(ev *inspect.LogEvent, text string) {
+	low := strings.ToLower(text)
 	switch {
-	case strings.Contains(low, "rebalancing"):
-		ev.Kind, ev.Error = inspect.LogRejoinRequested, "REBALANCE_IN_PROGRESS"
+	case strings.Contains(low, "rebalancing"), strings.Contains(low, "rebalance in progress"), strings.Contains(low, "rebalance_in_progress"):
+		ev.Kind, ev.Error, ev.Sign = inspect.LogRejoinRequested, "REBALANCE_IN_PROGRESS", inspect.SignAlreadyRebalancing
+	case strings.Contains(low, "does not support the new consumer group protocol"):
+		ev.Kind, ev.Error, ev.Sign = inspect.LogError, "UNSUPPORTED_VERSION", "consumer_protocol"
 	case strings.Contains(low, "with stale"):
-		// An answer to a heartbeat of the generation before: nothing happened.
+		ev.Sign = "stale_heartbeat" // an answer to a heartbeat of the generation before: nothing happened
 	case strings.Contains(low, "member id") && strings.Contains(low, "not valid"),
 		strings.Contains(low, "unknown_member_id"), strings.Contains(low, "is unknown"):
-		ev.Kind, ev.Error = inspect.LogEvicted, "UNKNOWN_MEMBER_ID"
+		ev.Kind, ev.Error, ev.Sign = inspect.LogEvicted, "UNKNOWN_MEMBER_ID", inspect.SignUnknownMember
 	case strings.Contains(low, "fenced_instance_id"), strings.Contains(low, "fenced instance id"):
 		ev.Kind, ev.Error, ev.Cause = inspect.LogFenced, "FENCED_INSTANCE_ID", inspect.StaticMemberFenced
 	case strings.Contains(low, "is fenced"):
@@ -121,12 +202,12 @@ func heartbeatReason(ev *inspect.LogEvent, parts map[string]string) {
 	}
 }
 
-// commitReason: these texts are advice, not a diagnosis, and state no cause.
-func commitReason(ev *inspect.LogEvent, _ map[string]string) { ev.Error = "UNKNOWN_MEMBER_ID" }
-
 // transition reads the states of a KIP-848 member.
-func transition(ev *inspect.LogEvent, parts map[string]string) {
-	switch r := parts["reason"]; {
+func transition(ev *inspect.LogEvent, text string) {
+	if i := strings.Index(text, " transitioned "); i >= 0 {
+		ev.Reason = quote(strings.TrimRight(text[i+len(" transitioned "):], ". "))
+	}
+	switch r := ev.Reason; {
 	case strings.HasSuffix(r, " FATAL"):
 		ev.Kind = inspect.LogError
 	case strings.HasSuffix(r, " FENCED"):
@@ -144,67 +225,14 @@ func firstMember(ev *inspect.LogEvent, parts map[string]string) {
 	}
 }
 
-// withReason formats a part as the reason.
-func withReason(format, part string) func(*inspect.LogEvent, map[string]string) {
-	return func(ev *inspect.LogEvent, parts map[string]string) {
-		ev.Reason = quote(fmt.Sprintf(format, parts[part]))
-	}
-}
-
 // brodReason maps brod's reason atoms.
 func brodReason(ev *inspect.LogEvent, parts map[string]string) {
-	switch parts["reason"] {
+	switch strings.Trim(parts["reason"], ":\"") {
 	case "fenced_instance_id":
 		ev.Kind, ev.Cause, ev.Error = inspect.LogFenced, inspect.StaticMemberFenced, "FENCED_INSTANCE_ID"
 	case "unknown_member_id":
-		ev.Kind, ev.Error = inspect.LogEvicted, "UNKNOWN_MEMBER_ID"
+		ev.Kind, ev.Error, ev.Sign = inspect.LogEvicted, "UNKNOWN_MEMBER_ID", inspect.SignUnknownMember
 	case "rebalance_in_progress":
-		ev.Error = "REBALANCE_IN_PROGRESS"
+		ev.Error, ev.Sign = "REBALANCE_IN_PROGRESS", inspect.SignAlreadyRebalancing
 	}
-}
-
-// errorTexts are the libraries' sentences for the codes that concern groups
-// (org.apache.kafka.common.protocol.Errors and its translations).
-var errorTexts = []struct{ text, name string }{
-	{"COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_LOAD_IN_PROGRESS"},
-	{"oordinator is loading", "COORDINATOR_LOAD_IN_PROGRESS"}, {"oordinator load in progress", "COORDINATOR_LOAD_IN_PROGRESS"},
-	{"COORDINATOR_NOT_AVAILABLE", "COORDINATOR_NOT_AVAILABLE"},
-	{"coordinator is not available", "COORDINATOR_NOT_AVAILABLE"}, {"oordinator not available", "COORDINATOR_NOT_AVAILABLE"},
-	{"Group Coordinator Not Available", "COORDINATOR_NOT_AVAILABLE"}, {"Failed to find group coordinator", "COORDINATOR_NOT_AVAILABLE"},
-	{"NOT_COORDINATOR", "NOT_COORDINATOR"}, {"not the correct coordinator", "NOT_COORDINATOR"},
-	{"Broker: Not coordinator", "NOT_COORDINATOR"}, {"not coordinated by this broker", "NOT_COORDINATOR"}, {"Not Coordinator For Group", "NOT_COORDINATOR"},
-	{"ILLEGAL_GENERATION", "ILLEGAL_GENERATION"}, {"group generation id is not valid", "ILLEGAL_GENERATION"}, {"not the current generation", "ILLEGAL_GENERATION"},
-	{"INCONSISTENT_GROUP_PROTOCOL", "INCONSISTENT_GROUP_PROTOCOL"}, {"supported protocols are incompatible", "INCONSISTENT_GROUP_PROTOCOL"},
-	{"Inconsistent group protocol", "INCONSISTENT_GROUP_PROTOCOL"}, {"protocol type is incompatible", "INCONSISTENT_GROUP_PROTOCOL"}, {"Inconsistent Group Protocol", "INCONSISTENT_GROUP_PROTOCOL"},
-	{"UNKNOWN_MEMBER_ID", "UNKNOWN_MEMBER_ID"}, {"not aware of this member", "UNKNOWN_MEMBER_ID"}, {"Broker: Unknown member", "UNKNOWN_MEMBER_ID"},
-	{"member is not known in the current generation", "UNKNOWN_MEMBER_ID"}, {"Unknown Member ID", "UNKNOWN_MEMBER_ID"},
-	{"INVALID_SESSION_TIMEOUT", "INVALID_SESSION_TIMEOUT"}, {"session timeout is not within the range", "INVALID_SESSION_TIMEOUT"},
-	{"Invalid session timeout", "INVALID_SESSION_TIMEOUT"}, {"session timeout is outside", "INVALID_SESSION_TIMEOUT"},
-	{"Invalid Session Timeout", "INVALID_SESSION_TIMEOUT"}, {"InvalidSessionTimeoutException", "INVALID_SESSION_TIMEOUT"},
-	{"REBALANCE_IN_PROGRESS", "REBALANCE_IN_PROGRESS"}, {"group is rebalancing, so a rejoin is needed", "REBALANCE_IN_PROGRESS"},
-	{"Group rebalance in progress", "REBALANCE_IN_PROGRESS"}, {"rebalance for the group is in progress", "REBALANCE_IN_PROGRESS"}, {"Rebalance In Progress", "REBALANCE_IN_PROGRESS"},
-	{"TOPIC_AUTHORIZATION_FAILED", "TOPIC_AUTHORIZATION_FAILED"}, {"Not authorized to access topics", "TOPIC_AUTHORIZATION_FAILED"},
-	{"Topic authorization failed", "TOPIC_AUTHORIZATION_FAILED"}, {"not authorized to access this topic", "TOPIC_AUTHORIZATION_FAILED"},
-	{"GROUP_AUTHORIZATION_FAILED", "GROUP_AUTHORIZATION_FAILED"}, {"Group authorization failed", "GROUP_AUTHORIZATION_FAILED"},
-	{"Not authorized to access group", "GROUP_AUTHORIZATION_FAILED"}, {"not authorized to access this group", "GROUP_AUTHORIZATION_FAILED"}, {"Group Authorization Failed", "GROUP_AUTHORIZATION_FAILED"},
-	{"GROUP_MAX_SIZE_REACHED", "GROUP_MAX_SIZE_REACHED"}, {"reached its max size", "GROUP_MAX_SIZE_REACHED"}, {"reached maximum size", "GROUP_MAX_SIZE_REACHED"},
-	{"reached its maximum capacity", "GROUP_MAX_SIZE_REACHED"},
-	{"FENCED_INSTANCE_ID", "FENCED_INSTANCE_ID"}, {"another consumer with the same group.instance.id", "FENCED_INSTANCE_ID"},
-	{"FENCED_MEMBER_EPOCH", "FENCED_MEMBER_EPOCH"}, {"member epoch is fenced", "FENCED_MEMBER_EPOCH"},
-	{"UNRELEASED_INSTANCE_ID", "UNRELEASED_INSTANCE_ID"}, {"instance ID is still used by another member", "UNRELEASED_INSTANCE_ID"},
-	{"UNSUPPORTED_ASSIGNOR", "UNSUPPORTED_ASSIGNOR"}, {"assignor or its version range is not supported", "UNSUPPORTED_ASSIGNOR"},
-	{"STALE_MEMBER_EPOCH", "STALE_MEMBER_EPOCH"}, {"member epoch is stale", "STALE_MEMBER_EPOCH"},
-}
-
-// errorName finds the Kafka error that a text names, in any library's words.
-func errorName(text string) string {
-	if text == "" {
-		return ""
-	}
-	for _, e := range errorTexts {
-		if strings.Contains(text, e.text) {
-			return e.name
-		}
-	}
-	return ""
 }
