@@ -180,7 +180,10 @@ func mergeUnchecked(us []Unchecked) []Unchecked {
 
 // complete fills in what every finding has from its rule.
 func complete(rule *Rule, s *Subject, f Finding, o Options) Finding {
-	f.ID, f.Name, f.Docs, f.target, f.subject = rule.ID, rule.Name, DocsURL(rule.ID), s.target, s
+	f.ID, f.Name, f.Docs = rule.ID, rule.Name, DocsURL(rule.ID)
+	if f.subject == nil {
+		f.target, f.subject = s.target, s
+	}
 	if f.Severity == "" {
 		f.Severity = rule.Severity
 	}

@@ -49,6 +49,7 @@ func (s *Subject) Logged(want func(inspect.LogEvent) bool) []inspect.LogEvent {
 // logged starts a finding about log lines: how often, where first, and the line
 // itself as evidence.
 func (s *Subject) logged(sev Severity, what string, es []inspect.LogEvent) Finding {
+	es = once(es)
 	times := "once"
 	if len(es) > 1 {
 		times = fmt.Sprintf("%d times", len(es))
@@ -62,6 +63,14 @@ func (s *Subject) logged(sev Severity, what string, es []inspect.LogEvent) Findi
 	}
 	f.Fix = &Fix{}
 	return f
+}
+
+// settles makes a finding of a log one about the consumer whose setting mends it, so
+// that the fix is tried out and written in its file.
+func (f *Finding) settles(c *Subject) {
+	if c != nil && f.Fix != nil && len(f.Fix.Set) > 0 {
+		f.target, f.subject = c.target, c
+	}
 }
 
 func atIfKnown(t inspect.Time) string {

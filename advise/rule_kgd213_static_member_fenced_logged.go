@@ -9,9 +9,10 @@ var _ = register(Rule{
 	Needs:     []inspect.Fact{inspect.FactClientLog},
 	SymptomOf: []string{"KGD206", "KGD410"},
 	Doc: Doc{
-		Summary: "A static member was fenced by another process with its group.instance.id, as a log says.",
+		Summary: "A static member was fenced: its group.instance.id is registered by another one, as a log says.",
 		Why: "A static member that joins takes the place of the one with its instance id; the older process gets FENCED_INSTANCE_ID (classic), or the newer one " +
-			"UNRELEASED_INSTANCE_ID (KIP-848). Under a supervisor both go on putting each other out.",
+			"UNRELEASED_INSTANCE_ID (KIP-848). The other one is a second process with the same id, or an earlier registration of the same process: of before a restart in place, or of before its " +
+			"session was lost. Two processes under a supervisor go on putting each other out; an earlier registration is gone after its session.",
 		Fix:   "Give each process a group.instance.id of its own, for example a StatefulSet's pod name.",
 		Price: "none",
 		Refs:  []string{"KIP-345", "FENCED_INSTANCE_ID (82)", "UNRELEASED_INSTANCE_ID (111)"},
@@ -23,6 +24,26 @@ var _ = register(Rule{
 		if len(es) == 0 {
 			return
 		}
-		report(s.logged(Error, "two processes use one group.instance.id", es))
+		es = fencings(es)
+		f := s.logged(Error, "a static member was fenced: another one has its group.instance.id, a second process (as when pods overlap in a rollout) or its own earlier registration (a restart, a rejoin after a lost session)", es)
+		f.Confidence = inspect.Medium
+		if len(es) > 2 {
+			f.Confidence = inspect.High // an earlier registration is gone after one session
+		}
+		f.Fix = &Fix{Summary: "Give each process a group.instance.id of its own, for example a StatefulSet's pod name. To tell which it is: an id that is fenced once, after a restart or a lost session, was its own; one that is fenced again and again has a second process."}
+		report(f)
 	},
 })
+
+// fencings are the lines of separate fencings: a client tells one in several lines,
+// with and without its own names.
+func fencings(es []inspect.LogEvent) []inspect.LogEvent {
+	var out []inspect.LogEvent
+	for _, e := range es {
+		if n := len(out); n > 0 && out[n-1].From.File == e.From.File && sameMoment(out[n-1], e) {
+			continue
+		}
+		out = append(out, e)
+	}
+	return out
+}

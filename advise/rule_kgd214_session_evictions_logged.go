@@ -7,7 +7,7 @@ import (
 var _ = register(Rule{
 	ID: "KGD214", Name: "session-evictions-logged", Severity: Warning, Since: "v0.1.0", Scope: PerLog,
 	Needs:     []inspect.Fact{inspect.FactClientLog},
-	SymptomOf: []string{"KGD201", "KGD101", "KGD102", "KGD103", "KGD113"},
+	SymptomOf: []string{"KGD201", "KGD101", "KGD102", "KGD103", "KGD113", "KGD226"},
 	Doc: Doc{
 		Summary: "The coordinator put members out because their heartbeats stopped, as its log says.",
 		Why:     "The coordinator logs each member that it removes on heartbeat expiration: the process ended, stopped for longer than the session, or was cut off.",
@@ -20,6 +20,6 @@ var _ = register(Rule{
 		if len(es) == 0 {
 			return
 		}
-		report(s.logged(Warning, "members were put out on heartbeat expiration", es))
+		report(s.logged(Warning, "members were put out on heartbeat expiration: no heartbeat for the session"+s.said(keySession), es))
 	},
 })

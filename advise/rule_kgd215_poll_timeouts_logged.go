@@ -1,6 +1,10 @@
 package advise
 
 import (
+	"fmt"
+	"slices"
+	"time"
+
 	"github.com/kgdiag/kgdiag/inspect"
 )
 
@@ -12,7 +16,7 @@ var _ = register(Rule{
 		Summary: "A consumer left the group because it was not polled in time, as a log says.",
 		Why: "A consumer that is not polled for max.poll.interval.ms (a Connect worker: rebalance.timeout.ms) leaves the group by itself. The log states the cause; " +
 			"how long the work took stands in it only where the library says so.",
-		Fix:   "Raise max.poll.interval.ms above the longest time between two polls, or hand out fewer records a poll; add the configuration (-f FILE) for numbers.",
+		Fix:   "Raise max.poll.interval.ms above the longest time between two polls, or hand out fewer records a poll.",
 		Price: "a consumer that hangs is noticed later, and a rebalance may wait for a slow member that long",
 		Refs:  []string{"KIP-62", "log texts of the client libraries"},
 	},
@@ -21,6 +25,65 @@ var _ = register(Rule{
 		if len(es) == 0 {
 			return
 		}
-		report(s.logged(Error, "consumers left because they were not polled in time", es))
+		f := s.logged(Error, s.pollTimeout(es), es)
+		f.Fix = s.pollTimeoutFix(es)
+		f.settles(s.consumer())
+		report(f)
 	},
 })
+
+// pollLimit is the limit that was exceeded, and the longest time between polls as far
+// as the lines tell; zero where they do not.
+func (s *Subject) pollLimit(es []inspect.LogEvent) (limit, longest time.Duration) {
+	key := keyPoll
+	if c := s.consumer(); c != nil && c.Worker() {
+		key = keyRebalance
+	}
+	v, ok := s.limitOf(key)
+	for _, e := range es {
+		switch {
+		case e.Limit != nil:
+			limit = e.Limit.Duration()
+		case ok:
+			limit = v.D
+		}
+		if limit > 0 && e.Length != nil {
+			longest = max(longest, limit+e.Length.Duration())
+		}
+	}
+	return limit, longest
+}
+
+func (s *Subject) pollTimeout(es []inspect.LogEvent) string {
+	what := "consumers left because they were not polled in time"
+	if slices.ContainsFunc(es, func(e inspect.LogEvent) bool { return e.Sign == inspect.SignLeaving }) {
+		what = "consumers left because nobody polled them: the heartbeat thread itself sent LeaveGroup, which it does for nothing else"
+	}
+	limit, longest := s.pollLimit(es)
+	if limit > 0 {
+		what += "; the limit (max.poll.interval.ms) is " + span(limit)
+	}
+	if longest > 0 {
+		what += ", exceeded by " + span(longest-limit) + " when it was looked at"
+	}
+	return what
+}
+
+// pollTimeoutFix raises the limit where it is known: to the default where it is
+// shorter, else above what was seen.
+func (s *Subject) pollTimeoutFix(es []inspect.LogEvent) *Fix {
+	limit, longest := s.pollLimit(es)
+	if limit == 0 {
+		return &Fix{}
+	}
+	to := inspect.PollIntervalFor(max(longest, limit), defaultPoll, limit)
+	if to > mostAdvised || to <= limit {
+		return &Fix{Summary: "Hand out less work a poll, or process in another thread and pause the partitions meanwhile."}
+	}
+	c := s.consumer()
+	if c == nil || c.Worker() {
+		return &Fix{Summary: fmt.Sprintf("Raise max.poll.interval.ms above the longest time between two polls, for example to %s, or hand out less work a poll.", ms(to))}
+	}
+	return &Fix{Summary: "Raise max.poll.interval.ms above the longest time between two polls, or hand out less work a poll.", Set: map[string]string{keyPoll: ms(to)},
+		Price: fmt.Sprintf("a consumer that hangs is noticed after %s instead of %s", span(to), span(limit))}
+}

@@ -1,6 +1,8 @@
 package advise
 
 import (
+	"time"
+
 	"github.com/kgdiag/kgdiag/inspect"
 )
 
@@ -21,6 +23,20 @@ var _ = register(Rule{
 		if len(es) == 0 {
 			return
 		}
-		report(s.logged(Error, "members did not rejoin within the rebalance timeout", es))
+		f := s.logged(Error, "members did not rejoin within the rebalance timeout"+s.said(keyRebalance)+s.waited(es), es)
+		if family, _ := s.library(); family != "" && !s.polled(family) {
+			f.Fix = &Fix{Summary: "Raise the rebalance timeout of the client above the longest batch or buffer that it drains, or make those smaller."}
+		}
+		report(f)
 	},
 })
+
+// waited is ", 63s after the rebalance began" where the log has both lines.
+func (s *Subject) waited(es []inspect.LogEvent) string {
+	for _, p := range s.Logged(signIs(inspect.SignPreparing)) {
+		if d := es[0].Time.Sub(p.Time.Time); !p.Time.IsZero() && !es[0].Time.IsZero() && d > time.Second && d < time.Hour {
+			return ", " + span(d.Round(time.Second)) + " after the rebalance began"
+		}
+	}
+	return ""
+}

@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
 )
@@ -11,7 +12,7 @@ import (
 const fewErrors = 3
 
 var _ = register(Rule{
-	ID: "KGD308", Name: "coordinator-not-ready", Severity: Warning, Since: "v0.1.0", Scope: PerGroup,
+	ID: "KGD308", Name: "coordinator-not-ready", Severity: Warning, Since: "v0.1.0", Scope: PerLog,
 	Needs: []inspect.Fact{inspect.FactClientLog},
 	Doc: Doc{
 		Summary: "The logs say again and again that the coordinator is loading or not available.",
@@ -22,23 +23,18 @@ var _ = register(Rule{
 		Refs:  []string{"COORDINATOR_LOAD_IN_PROGRESS (14)", "COORDINATOR_NOT_AVAILABLE (15)", "KAFKA-19862"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
-		n := map[string]int{}
-		var first *inspect.LogEvent
-		for i := range s.Case.LogEvents {
-			e := &s.Case.LogEvents[i]
-			if e.Group != "" && e.Group != s.Group || e.Error != "COORDINATOR_LOAD_IN_PROGRESS" && e.Error != "COORDINATOR_NOT_AVAILABLE" {
+		for _, name := range []string{"COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AVAILABLE"} {
+			es := s.Logged(errorIs(name))
+			if len(es) <= fewErrors {
 				continue
 			}
-			if first == nil {
-				first = e
+			what := fmt.Sprintf("%s stands %d times in the logs", name, len(es))
+			if first, last := es[0].Time, es[len(es)-1].Time; !first.IsZero() && last.Sub(first.Time) > time.Second {
+				what += " within " + span(last.Sub(first.Time).Round(time.Second))
 			}
-			n[e.Error]++
-		}
-		for _, name := range sortedKeys(n) {
-			if n[name] <= fewErrors {
-				continue
-			}
-			f := s.Finding(Warning, fmt.Sprintf("%s stands %d times in the logs, first at %s:%d", name, n[name], first.From.File, first.From.Line))
+			f := s.Finding(Warning, what)
+			where := es[0].From
+			f.Where, f.Evidence = &where, quoteLines(es[:1])
 			f.Fix = &Fix{}
 			report(f)
 		}

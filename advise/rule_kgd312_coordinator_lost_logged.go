@@ -1,15 +1,13 @@
 package advise
 
 import (
-	"strings"
-
 	"github.com/kgdiag/kgdiag/inspect"
 )
 
 var _ = register(Rule{
 	ID: "KGD312", Name: "coordinator-lost-logged", Severity: Error, Since: "v0.1.0", Scope: PerLog,
 	Needs:     []inspect.Fact{inspect.FactClientLog},
-	SymptomOf: []string{"KGD303", "KGD308", "KGD211"},
+	SymptomOf: []string{"KGD303", "KGD308", "KGD211", "KGD227", "KGD315", "KGD316", "KGD608"},
 	Doc: Doc{
 		Summary: "Clients lost their coordinator again and again, as their logs say.",
 		Why: "A client loses its coordinator when the broker restarts or stops answering, when the connection is cut (idle timeouts of load balancers), or when the " +
@@ -20,13 +18,17 @@ var _ = register(Rule{
 	},
 	Check: func(s *Subject, report func(Finding)) {
 		es := s.Logged(func(e inspect.LogEvent) bool {
-			return e.Kind == inspect.LogCoordinatorLost && e.Cause == "" && !strings.Contains(e.Text, "Discovered ") || e.Error == "NOT_COORDINATOR"
+			return e.Kind == inspect.LogCoordinatorLost && e.Cause == "" && e.Sign != inspect.SignDiscovered && e.Sign != inspect.SignSessionLost && e.Sign != inspect.SignLoading &&
+				e.Sign != inspect.SignUnavailable && e.Error != "COORDINATOR_LOAD_IN_PROGRESS" && e.Error != "COORDINATOR_NOT_AVAILABLE" || e.Error == "NOT_COORDINATOR"
 		})
+		es = once(es)
 		if len(es) <= fewErrors {
 			return
 		}
 		sev, what := Warning, "the coordinator was lost"
-		if unreachable := s.Logged(textHas("could not be established")); len(unreachable) > 0 {
+		// A member that has joined has reached the address.
+		joined := s.Logged(func(e inspect.LogEvent) bool { return e.Kind == inspect.LogJoined })
+		if unreachable := s.Logged(signIs(inspect.SignUnreachable)); len(unreachable) > 0 && len(joined) == 0 {
 			sev, what = Error, "the coordinator's advertised address cannot be reached"
 		}
 		report(s.logged(sev, what, es))

@@ -14,6 +14,9 @@ import (
 // offsets log shows it.
 const OriginLive inspect.Origin = "live"
 
+// OriginLogged marks a value that a line of the client's log names as in force.
+const OriginLogged inspect.Origin = "logged"
+
 // Value is one setting of a subject.
 type Value struct {
 	Key     string // Java name
@@ -380,10 +383,11 @@ func (s *Subject) loggedNeed() (Need, bool) {
 			continue
 		}
 		seen = true
-		if e.Kind != inspect.LogPollTimeout || e.Length == nil || !ok {
+		// The limit that the line names was in force, whatever a file says.
+		if e.Kind != inspect.LogPollTimeout || e.Length == nil || !ok && e.Limit == nil {
 			continue
 		}
-		if d := limit.D + e.Length.Duration(); d > need.D {
+		if d := inspect.Or(e.Limit, limit.D) + e.Length.Duration(); d > need.D {
 			need = Need{D: d, Client: e.ClientID, Observed: true,
 				Text: fmt.Sprintf("at least %s between polls, logged in %s:%d", span(d), e.From.File, e.From.Line)}
 		}
@@ -465,9 +469,40 @@ func fromFile(c *inspect.Case, i int) *Subject {
 		}
 		s.values[set.Key] = v
 	}
+	s.fromLogs()
 	s.addDefaults()
+	s.limitsFromLogs()
 	s.Live, s.Timeline = groupOf(c, cfg.Group), timelineOf(c, cfg.Group)
 	return s
+}
+
+// fromLogs takes library and version from the logs where nothing else tells them.
+func (s *Subject) fromLogs() {
+	if !s.Assumed || len(s.Case.LogEvents) == 0 {
+		return
+	}
+	version := loggedVersion(s.Case, s.Family)
+	if version == "" || len(s.Case.Configs) > 1 {
+		return
+	}
+	s.Version, s.Assumed = version, false
+}
+
+// limitsFromLogs takes the limit that a client's own line names for the one in force,
+// where the file leaves it at its default.
+func (s *Subject) limitsFromLogs() {
+	v, ok := s.values[keyPoll]
+	if !ok || v.Origin != inspect.OriginDefault || len(s.Case.Configs) > 1 {
+		return
+	}
+	for _, e := range s.Case.LogEvents {
+		if e.Kind == inspect.LogPollTimeout && e.Limit != nil && s.logsOf(e) {
+			where := e.From
+			v.D, v.Timed, v.Text, v.Origin, v.Where = e.Limit.Duration(), true, ms(e.Limit.Duration()), OriginLogged, &where
+			s.values[keyPoll] = v
+			return
+		}
+	}
 }
 
 // addDefaults fills in what the client takes for settings that are not set.

@@ -260,6 +260,11 @@ func (o *adviseCmd) collect(ctx context.Context, groups []string) (*inspect.Case
 		return nil, nil, err
 	}
 	o.warnDropped(logs.Dropped)
+	if len(c.Configs) > 0 || len(logs.Events) > 0 || len(groups) > 0 {
+		for _, n := range logs.Nothing {
+			o.warn("%s", n)
+		}
+	}
 	live, liveErr := o.live(ctx, groups, c.Configs)
 	if live == nil && liveErr != nil {
 		return nil, nil, liveErr
@@ -275,6 +280,9 @@ func (o *adviseCmd) collect(ctx context.Context, groups []string) (*inspect.Case
 	if live == nil && len(c.Configs) == 0 && len(c.LogEvents) == 0 {
 		if len(o.foreign) > 0 {
 			return nil, nil, &problem{code: exitUsage, err: o.foreign[0], hint: "looked for " + clientconf.LookedFor}
+		}
+		if len(logs.Nothing) > 0 {
+			return nil, nil, usage(strings.Join(logs.Nothing, "; "), "a log of a consumer, of a Connect worker, of the broker that coordinates the group, or of a JVM's garbage collector has something to advise on")
 		}
 		return nil, nil, usage("nothing to advise on", "name a group, a configuration (-f FILE), a log (--log FILE) or all groups (--all-groups)")
 	}

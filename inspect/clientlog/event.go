@@ -16,6 +16,9 @@ func match(l *logLine) (ev inspect.LogEvent, known, ok bool) {
 	if ev, ok := pause(l); ok {
 		return ev, true, true
 	}
+	if ev, ok := unsupportedRange(l); ok {
+		return ev, true, true
+	}
 	b := library()
 	if f, ok := b.find(l); ok {
 		if l.context.family == "" && l.context.broker == nil {
@@ -35,9 +38,6 @@ func match(l *logLine) (ev inspect.LogEvent, known, ok bool) {
 			return ev, true, true
 		}
 		return inspect.LogEvent{}, true, false
-	}
-	if ev, ok := unsupportedRange(l); ok {
-		return ev, true, true
 	}
 	ev, ok = bareError(l)
 	return ev, ok, ok

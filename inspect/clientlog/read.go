@@ -52,7 +52,12 @@ const maxLine = 1 << 20
 // ErrNotText is returned for input that is neither text nor gzip of text.
 var ErrNotText = errors.New("not text")
 
-// Read streams a log. The name is what events give as their file; it is not opened.
+// Nothing reports whether the text had nothing of consumer groups in it: no line of
+// any client's or coordinator's group code, no Kafka error, no configuration.
+func (s Summary) Nothing() bool { return s.Known == 0 && s.Events == 0 && s.Configs == 0 }
+
+// Read streams a log. A log of group code in which nothing happened gives one event
+// of the kind LogNote. The name is what events give as their file; it is not opened.
 // Errors: those of r, ErrNotText, a damaged gzip stream, and the handler's own.
 func Read(r io.Reader, name string, o Options, h Handler) (Summary, error) {
 	if o.Zone == nil {
@@ -93,6 +98,9 @@ type reader struct {
 	// prefixed: lines begin with names of containers, so that each line has a stream.
 	prefixed bool
 	told     map[string]bool // library versions that were already told
+	// first is the first line of a group's code that is no event: it stands for a log
+	// in which nothing happened.
+	first *inspect.LogEvent
 }
 
 // stream is the state of one of several interleaved logs.
@@ -238,6 +246,12 @@ func (rd *reader) logical(s *stream, process string, l *logLine) error {
 	ev, known, ok := match(l)
 	if known {
 		rd.sum.Known++
+		if rd.first == nil && !ok {
+			note := l.event(inspect.LogNote)
+			note.Time, note.Process, note.Text = l.time, process, quote(javaLogger.ReplaceAllString(l.raw, ""))
+			note.From = inspect.Position{File: rd.name, Line: int(rd.sum.Lines)}
+			rd.first = &note
+		}
 	}
 	if l.context.family != "" && s.context.family == "" {
 		s.context.family = l.context.family
@@ -283,6 +297,9 @@ func (rd *reader) finish() error {
 		if err := rd.flush(s, ""); err != nil {
 			return err
 		}
+	}
+	if rd.sum.Events == 0 && rd.first != nil {
+		return rd.emit(*rd.first)
 	}
 	return nil
 }

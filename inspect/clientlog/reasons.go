@@ -111,6 +111,9 @@ func brokerReason(ev *inspect.LogEvent, parts map[string]string) {
 	}
 	low := strings.ToLower(r)
 	switch {
+	case strings.Contains(low, "on pending sync request expiration"),
+		strings.Contains(low, "on heartbeat expiration") && (ev.State == "CompletingRebalance" || ev.State == "AwaitingSync"):
+		ev.Cause = inspect.SyncPhaseExpired
 	case strings.Contains(low, "on heartbeat expiration"):
 		ev.Cause = inspect.SessionExpired
 	case strings.Contains(low, "leavegroup"):

@@ -25,6 +25,9 @@ type Logs struct {
 	Events  []inspect.LogEvent
 	Configs []inspect.ClientConfig
 	Dropped int // events beyond what is kept
+	// Nothing are the files that had nothing of consumer groups in them, in a clause
+	// each: "app.log: 412 lines, nothing about consumer groups in them".
+	Nothing []string
 }
 
 // ReadLogs reads log files in order. Errors are *inspect.FileError, or the context's.
@@ -44,7 +47,7 @@ func (l *Logs) read(ctx context.Context, name string, o clientlog.Options) error
 		return inspect.NewFileError(name, err)
 	}
 	defer f.Close()
-	_, err = clientlog.Read(f, name, o, clientlog.Handler{
+	sum, err := clientlog.Read(f, name, o, clientlog.Handler{
 		Event: func(e inspect.LogEvent) error {
 			if len(l.Events) >= MostEvents {
 				l.Dropped++
@@ -59,6 +62,9 @@ func (l *Logs) read(ctx context.Context, name string, o clientlog.Options) error
 		},
 	})
 	switch {
+	case err == nil && sum.Nothing():
+		l.Nothing = append(l.Nothing, nothingIn(name, sum.Lines))
+		return nil
 	case err == nil:
 		return nil
 	case ctx.Err() != nil:
@@ -98,6 +104,16 @@ func readBounded(name string, most int64) ([]byte, error) {
 		return nil, fmt.Errorf("larger than %d MiB", most>>20)
 	}
 	return data, err
+}
+
+func nothingIn(name string, lines int64) string {
+	switch lines {
+	case 0:
+		return name + ": empty"
+	case 1:
+		return name + ": 1 line, nothing about consumer groups in it"
+	}
+	return fmt.Sprintf("%s: %d lines, nothing about consumer groups in them", name, lines)
 }
 
 // ReadFile reads a case file. Errors are *inspect.FileError.

@@ -1,0 +1,37 @@
+package advise
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+var _ = register(Rule{
+	ID: "KGD222", Name: "connect-config-behind", Severity: Error, Since: "v0.2.0", Scope: PerLog,
+	Needs: []inspect.Fact{inspect.FactClientLog},
+	Doc: Doc{
+		Summary: "A Connect worker forces one rebalance after the other, since its config topic lacks what the leader has, as its log says.",
+		Why: "Workers of one group.id must read one config.storage.topic. A worker that finds its own end of that topic behind the leader's offset forces a rebalance and reads again. Where it reads another " +
+			"topic it never catches up: two Connect clusters share a group.id.",
+		Fix:   "Give each Connect cluster a group.id of its own, with config, offset and status topics of its own; workers of one cluster need the same three topics.",
+		Price: "connectors start anew in the cluster whose group.id changes",
+		Refs:  []string{"DistributedHerder", "config.storage.topic"},
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		es := s.Logged(signIs(inspect.SignConfigBehind))
+		if len(es) < fewErrors {
+			return
+		}
+		what := "a worker forces one rebalance after the other: its config topic lacks what the leader has"
+		if m := configOffsets.FindStringSubmatch(es[len(es)-1].Text); m != nil {
+			what = fmt.Sprintf("a worker forces one rebalance after the other: its config topic ends at offset %s, the leader's at %s", m[1], m[2])
+		}
+		if every, ok := period(es); ok {
+			what += ", every " + span(every.Round(100*time.Millisecond))
+		}
+		f := s.logged(Error, what+"; two Connect clusters share this group.id but have different config.storage.topic", es)
+		f.Confidence = inspect.Medium
+		report(f)
+	},
+})

@@ -1,0 +1,59 @@
+package advise
+
+import (
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+var _ = register(Rule{
+	ID: "KGD227", Name: "session-lost-logged", Severity: Warning, Since: "v0.2.0", Scope: PerLog,
+	Needs:     []inspect.Fact{inspect.FactClientLog},
+	SymptomOf: []string{"KGD102", "KGD103", "KGD113", "KGD303", "KGD308", "KGD316", "KGD604", "KGD608"},
+	Doc: Doc{
+		Summary: "A client had no answer from the coordinator for its whole session, as its log says.",
+		Why: "The client counts the time since the last heartbeat that was answered. It runs out when the process or its heartbeat thread stood still (a pause, a lock, a blocked event loop), when the " +
+			"session is too short for a busy client, or when the coordinator or the network did not answer. An advertised address that leads nowhere is not among these: the member had joined.",
+		Fix:   "See who else lost it: all clients of one broker at once point to that broker. For one client alone look at the gap in its own log before the line, and set session.timeout.ms to 45000 where it is shorter.",
+		Price: "a dead member is noticed later",
+		Refs:  []string{"session.timeout.ms", "KIP-735", "librdkafka SESSTMOUT"},
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		es := once(s.Logged(signIs(inspect.SignSessionLost)))
+		if len(es) == 0 {
+			return
+		}
+		after := ""
+		var longest time.Duration
+		for _, e := range es {
+			longest = max(longest, inspect.Or(e.Length, 0))
+		}
+		if longest > 0 {
+			after = " for " + span(longest)
+		}
+		sev := Info
+		session, known := s.limitOf(keySession)
+		set := map[string]string{}
+		switch {
+		case known && session.Origin != inspect.OriginDefault && session.D < shortSession:
+			sev, set = Warning, map[string]string{keySession: ms(enoughSession)}
+		case len(es) > 1 || len(s.Logged(evicted)) > 0:
+			sev = Warning
+		case known && longest > session.D+session.D/2:
+			sev = Warning // far over the session: the client did not even look
+		}
+		f := s.logged(sev, "the session timed out: no answer from the coordinator"+after+s.said(keySession)+"; the process or its heartbeat thread was held up, the session is too short, or the coordinator was slow", es)
+		f.Confidence = inspect.Low
+		if sev == Warning {
+			f.Confidence = inspect.Medium
+		}
+		f.Fix = &Fix{Set: set}
+		f.settles(s.consumer())
+		report(f)
+	},
+})
+
+const (
+	shortSession  = 10 * time.Second // below it, an expired session needs no other reason than a busy client
+	enoughSession = 45 * time.Second // the default of current clients (KIP-735)
+)

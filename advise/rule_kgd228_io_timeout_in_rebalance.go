@@ -1,0 +1,48 @@
+package advise
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+var _ = register(Rule{
+	ID: "KGD228", Name: "io-timeout-in-rebalance", Severity: Warning, Since: "v0.2.0", Scope: PerLog,
+	Needs:     []inspect.Fact{inspect.FactClientLog},
+	SymptomOf: []string{"KGD111", "KGD112"},
+	Doc: Doc{
+		Summary: "A client gave up reading from its coordinator while a rebalance waited, as its log says.",
+		Why: "The coordinator answers JoinGroup when all members have rejoined. A member whose handler is still at a record, or at its retries, holds the others up; their read timeout (Net.ReadTimeout of sarama " +
+			"is 30 s) ends the wait before the rebalance timeout does, they come back, and the rebalance begins anew.",
+		Fix:   "Bound the retries of the handler below the rebalance timeout, and set the read timeout above the rebalance timeout.",
+		Price: "a dead connection is noticed later",
+		Refs:  []string{"sarama Net.ReadTimeout", "JoinGroupRequest"},
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		es := s.Logged(signIs(inspect.SignIOTimeout))
+		if len(es) == 0 {
+			return
+		}
+		failed := s.Logged(signIs(inspect.SignProcessingFailed))
+		what := "a read from the coordinator ended by i/o timeout"
+		for _, e := range es {
+			for _, f := range failed {
+				d := e.Time.Sub(f.Time.Time)
+				if e.Time.IsZero() || f.Time.IsZero() || d < 5*time.Second || d > 5*time.Minute {
+					continue
+				}
+				what += fmt.Sprintf(" %s after a record had failed: the handler blocks in its retries while the group waits in JoinGroup for the rebalance, and the read timeout ends the wait", span(d.Round(100*time.Millisecond)))
+				fi := s.logged(Warning, what, es)
+				fi.Confidence, fi.Evidence = inspect.Medium, append(fi.Evidence, quoteLines([]inspect.LogEvent{f})...)
+				report(fi)
+				return
+			}
+		}
+		if len(es) > fewErrors {
+			f := s.logged(Warning, what+"; in a rebalance the answer to JoinGroup may take as long as the rebalance timeout", es)
+			f.Confidence = inspect.Low
+			report(f)
+		}
+	},
+})

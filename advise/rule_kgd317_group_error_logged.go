@@ -1,0 +1,44 @@
+package advise
+
+import (
+	"fmt"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/errcode"
+)
+
+// saidElsewhere are the errors of groups that have a rule of their own, or are part of
+// each rebalance.
+var saidElsewhere = map[string]bool{"UNKNOWN_MEMBER_ID": true, "ILLEGAL_GENERATION": true, "REBALANCE_IN_PROGRESS": true, "FENCED_INSTANCE_ID": true, "UNRELEASED_INSTANCE_ID": true,
+	"INVALID_SESSION_TIMEOUT": true, "INCONSISTENT_GROUP_PROTOCOL": true, "GROUP_AUTHORIZATION_FAILED": true, "TOPIC_AUTHORIZATION_FAILED": true, "MEMBER_ID_REQUIRED": true,
+	"NOT_COORDINATOR": true, "COORDINATOR_NOT_AVAILABLE": true, "COORDINATOR_LOAD_IN_PROGRESS": true, "UNSUPPORTED_VERSION": true, "NOT_ENOUGH_REPLICAS": true, "FENCED_MEMBER_EPOCH": true,
+	"INVALID_REPLICATION_FACTOR": true, "REQUEST_TIMED_OUT": true}
+
+var _ = register(Rule{
+	ID: "KGD317", Name: "group-error-logged", Severity: Warning, Since: "v0.2.0", Scope: PerLog,
+	Needs:     []inspect.Fact{inspect.FactClientLog},
+	SymptomOf: []string{"KGD608", "KGD306", "KGD401"},
+	Doc: Doc{
+		Summary: "A request of the group was refused with an error of Kafka, as a log says.",
+		Why:     "Each error code of the group protocol says what the coordinator refused. The finding names the code and what it means.",
+		Fix:     "Do what the code asks for: kgdiag explain CODE.",
+		Price:   "none",
+		Refs:    []string{"org.apache.kafka.common.protocol.Errors"},
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		for _, name := range distinct(s.logs, func(e inspect.LogEvent) string { return e.Error }) {
+			c, ok := errcode.Lookup(name)
+			if !ok || c.Meaning == "" || saidElsewhere[name] {
+				continue
+			}
+			es := s.Logged(errorIs(name))
+			sev := Warning
+			if c.Retriable && len(es) <= fewErrors {
+				sev = Info
+			}
+			f := s.logged(sev, fmt.Sprintf("%s (%d): %s", c.Name, c.Number, c.Meaning), es)
+			f.Fix = &Fix{Summary: c.Do}
+			report(f)
+		}
+	},
+})

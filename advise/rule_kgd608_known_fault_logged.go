@@ -1,0 +1,103 @@
+package advise
+
+import (
+	"fmt"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// loggedFault is a fault of some versions of a library that a log proves.
+type loggedFault struct {
+	family        inspect.Family
+	since, before string // versions that have it; "" of before: all later ones. Both "": whatever the version
+	severity      Severity
+	// shown are the lines that prove it; nil where the log does not.
+	shown func(s *Subject) []inspect.LogEvent
+	what  string // a clause
+	do    string // a sentence
+}
+
+var loggedFaults = []loggedFault{
+	{inspect.Librdkafka, "2.12", "2.15", Error, func(s *Subject) []inspect.LogEvent { return s.Logged(errorIs("STALE_MEMBER_EPOCH")) },
+		"loses track of its member epoch under group.protocol=consumer: commits are refused with STALE_MEMBER_EPOCH (113)", "Upgrade librdkafka to 2.15.0 or later."},
+	{inspect.Librdkafka, "1.3", "1.4", Warning, func(s *Subject) []inspect.LogEvent {
+		return s.Logged(func(e inspect.LogEvent) bool { return e.Kind == inspect.LogPollTimeout })
+	}, "applies max.poll.interval.ms also to consumers that use assign(), where nothing needs the poll in time", "Upgrade librdkafka to 1.4.0 or later; with subscribe(), mend the time between polls first."},
+	{inspect.Librdkafka, "1.4", "1.6", Warning, func(s *Subject) []inspect.LogEvent { return s.many(errorIs("NOT_COORDINATOR")) },
+		"can loop on NOT_COORDINATOR after a failover", "Upgrade librdkafka to 1.6.0 or later."},
+	{inspect.Librdkafka, "1.0", "1.8", Warning, func(s *Subject) []inspect.LogEvent {
+		return s.Logged(func(e inspect.LogEvent) bool {
+			return e.Sign == inspect.SignSessionLost && e.Error == "REBALANCE_IN_PROGRESS"
+		})
+	}, "takes its session for expired when a rebalance takes longer than it", "Upgrade librdkafka to 1.8.0 or later."},
+	{inspect.KafkaPython, "1.4", "2.0.2", Warning, func(s *Subject) []inspect.LogEvent { return s.Logged(signIs(inspect.SignSessionLost)) },
+		"holds its heartbeat thread up (a lock that the fetcher has, or the interpreter): the session expires although the consumer is well", "Upgrade kafka-python to 2.0.2 or later (mended in part), and set session_timeout_ms to 30000 or more."},
+	{inspect.Brod, "", "", Warning, (*Subject).takenTurns,
+		"two nodes of brod put each other out in turn: each join of one begins a rebalance in which the other, which waits 5 s for SyncGroup, is lost", "Upgrade brod, or let one node join first and the other when the group is stable."},
+	{inspect.RubyKafka, "", "", Warning, func(s *Subject) []inspect.LogEvent { return s.many(evicted) },
+		"ruby-kafka is put out again and again (UNKNOWN_MEMBER_ID): brokers 2.3.0 give its old JoinGroup a rebalance timeout of zero (KAFKA-8653); on other brokers its session expires, since heartbeats are sent between messages", "Upgrade brokers of 2.3.0 to 2.3.1 or later; on others, make the work for a message shorter than session_timeout."},
+	{inspect.Java, "0.10.1", "2.6.1", Warning, (*Subject).expiredInSync, "sends no heartbeats between JoinGroup and SyncGroup (KAFKA-10134)", "Upgrade the client to 2.7.0 or later."},
+}
+
+var _ = register(Rule{
+	ID: "KGD608", Name: "known-fault-logged", Severity: Error, Since: "v0.2.0", Scope: PerLog,
+	Needs: []inspect.Fact{inspect.FactClientLog},
+	Doc: Doc{
+		Summary: "A log shows what a known fault of the client library's version writes.",
+		Why: "Some faults of client libraries show as lines that only they write, or that together with the version leave no doubt. librdkafka 2.12 to 2.14 loses its member epoch; kafka-python before 2.0.2 holds its " +
+			"heartbeat thread up; brod's nodes can put each other out in turn; brokers 2.3.0 give old JoinGroups no time.",
+		Fix:   "Upgrade the library.",
+		Price: "an upgrade",
+		Refs:  []string{"librdkafka CHANGELOG.md", "kafka-python#2149", "brod#379", "KAFKA-8653"},
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		family, version := s.library()
+		for _, b := range loggedFaults {
+			if b.family != family || b.since != "" && (version == "" || !atLeast(version, b.since)) || b.before != "" && atLeast(version, b.before) {
+				continue
+			}
+			es := b.shown(s)
+			if len(es) == 0 {
+				continue
+			}
+			what := b.what
+			if b.since != "" {
+				what = fmt.Sprintf("%s %s %s", family, version, b.what)
+			}
+			f := s.logged(b.severity, what, es)
+			if b.since == "" {
+				f.Confidence = inspect.Medium
+			}
+			f.Fix = &Fix{Summary: b.do}
+			report(f)
+		}
+	},
+})
+
+// many are the events for which want holds, where they are more than a moment's.
+func (s *Subject) many(want func(inspect.LogEvent) bool) []inspect.LogEvent {
+	es := once(s.Logged(want))
+	if len(es) <= fewErrors-1 {
+		return nil
+	}
+	return es
+}
+
+// takenTurns are the lines of a member that is put out at regular intervals, two
+// generations further each time: in between another one joined alone.
+func (s *Subject) takenTurns() []inspect.LogEvent {
+	es := s.many(errorIs("UNKNOWN_MEMBER_ID"))
+	if len(es) == 0 {
+		return nil
+	}
+	jumps := 0
+	for i := 1; i < len(es); i++ {
+		if es[i].Generation != nil && es[i-1].Generation != nil && *es[i].Generation-*es[i-1].Generation >= 2 {
+			jumps++
+		}
+	}
+	if jumps*2 < len(es)-1 {
+		return nil
+	}
+	return es
+}
