@@ -7,6 +7,7 @@ import (
 var _ = register(Rule{
 	ID: "KGD214", Name: "session-evictions-logged", Severity: Warning, Since: "v0.1.0", Scope: PerLog,
 	Needs:     []inspect.Fact{inspect.FactClientLog},
+	Uses:      []inspect.Fact{inspect.FactClientConfig},
 	SymptomOf: []string{"KGD201", "KGD101", "KGD102", "KGD103", "KGD113", "KGD226"},
 	Doc: Doc{
 		Summary: "The coordinator put members out because their heartbeats stopped, as its log says.",

@@ -11,6 +11,7 @@ import (
 var _ = register(Rule{
 	ID: "KGD215", Name: "poll-timeouts-logged", Severity: Error, Since: "v0.1.0", Scope: PerLog,
 	Needs:     []inspect.Fact{inspect.FactClientLog},
+	Uses:      []inspect.Fact{inspect.FactClientConfig},
 	SymptomOf: []string{"KGD105", "KGD120", "KGD601", "KGD113", "KGD216"},
 	Doc: Doc{
 		Summary: "A consumer left the group because it was not polled in time, as a log says.",

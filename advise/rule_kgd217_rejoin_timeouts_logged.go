@@ -9,6 +9,7 @@ import (
 var _ = register(Rule{
 	ID: "KGD217", Name: "rejoin-timeouts-logged", Severity: Error, Since: "v0.1.0", Scope: PerLog,
 	Needs:     []inspect.Fact{inspect.FactClientLog},
+	Uses:      []inspect.Fact{inspect.FactClientConfig},
 	SymptomOf: []string{"KGD112", "KGD105", "KGD207"},
 	Doc: Doc{
 		Summary: "Members did not rejoin within the rebalance timeout and were put out, as the coordinator's log says.",

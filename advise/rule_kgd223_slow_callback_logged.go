@@ -14,6 +14,7 @@ const slowCallback = time.Minute
 var _ = register(Rule{
 	ID: "KGD223", Name: "slow-callback-logged", Severity: Warning, Since: "v0.2.0", Scope: PerLog,
 	Needs: []inspect.Fact{inspect.FactClientLog},
+	Uses:  []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
 		Summary: "A rebalance callback took longer than the rebalance timeout, as a client's log says.",
 		Why: "A member rejoins after its callback for revoked partitions has ended. The group waits for it up to the rebalance timeout (max.poll.interval.ms in Java, librdkafka and kafka-python) and " +

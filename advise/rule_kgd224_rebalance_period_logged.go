@@ -10,6 +10,7 @@ import (
 var _ = register(Rule{
 	ID: "KGD224", Name: "rebalance-period-logged", Severity: Warning, Since: "v0.2.0", Scope: PerLog,
 	Needs:     []inspect.Fact{inspect.FactClientLog},
+	Uses:      []inspect.Fact{inspect.FactClientConfig},
 	SymptomOf: []string{"KGD222", "KGD608"},
 	Doc: Doc{
 		Summary: "A client rejoins at regular intervals that equal one of its settings, as its log says.",

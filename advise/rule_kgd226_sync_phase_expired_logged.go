@@ -9,6 +9,7 @@ import (
 var _ = register(Rule{
 	ID: "KGD226", Name: "sync-phase-expired-logged", Severity: Warning, Since: "v0.2.0", Scope: PerLog,
 	Needs:     []inspect.Fact{inspect.FactClientLog},
+	Uses:      []inspect.Fact{inspect.FactClientConfig},
 	SymptomOf: []string{"KGD605", "KGD202"},
 	Doc: Doc{
 		Summary: "Members were put out between JoinGroup and SyncGroup, as the coordinator's log says.",

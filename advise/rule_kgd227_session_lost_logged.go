@@ -9,6 +9,7 @@ import (
 var _ = register(Rule{
 	ID: "KGD227", Name: "session-lost-logged", Severity: Warning, Since: "v0.2.0", Scope: PerLog,
 	Needs:     []inspect.Fact{inspect.FactClientLog},
+	Uses:      []inspect.Fact{inspect.FactClientConfig},
 	SymptomOf: []string{"KGD102", "KGD103", "KGD113", "KGD303", "KGD308", "KGD316", "KGD604", "KGD608"},
 	Doc: Doc{
 		Summary: "A client had no answer from the coordinator for its whole session, as its log says.",

@@ -21,7 +21,6 @@ var _ = register(Rule{
 			return e.Kind == inspect.LogCoordinatorLost && e.Cause == "" && e.Sign != inspect.SignDiscovered && e.Sign != inspect.SignSessionLost && e.Sign != inspect.SignLoading &&
 				e.Sign != inspect.SignUnavailable && e.Error != "COORDINATOR_LOAD_IN_PROGRESS" && e.Error != "COORDINATOR_NOT_AVAILABLE" || e.Error == "NOT_COORDINATOR"
 		})
-		es = once(es)
 		if len(es) <= fewErrors {
 			return
 		}

@@ -42,6 +42,7 @@ var loggedFaults = []loggedFault{
 var _ = register(Rule{
 	ID: "KGD608", Name: "known-fault-logged", Severity: Error, Since: "v0.2.0", Scope: PerLog,
 	Needs: []inspect.Fact{inspect.FactClientLog},
+	Uses:  []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
 		Summary: "A log shows what a known fault of the client library's version writes.",
 		Why: "Some faults of client libraries show as lines that only they write, or that together with the version leave no doubt. librdkafka 2.12 to 2.14 loses its member epoch; kafka-python before 2.0.2 holds its " +

@@ -35,7 +35,7 @@ func tail(es []inspect.LogEvent, n int) []inspect.LogEvent { return es[max(0, le
 
 func sameMoment(a, b inspect.LogEvent) bool {
 	if a.Time.IsZero() || b.Time.IsZero() {
-		return a.From.File == b.From.File && b.From.Line-a.From.Line <= oneBlock
+		return a.From.File == b.From.File && b.From.Line-a.From.Line <= oneBlock && a.Text != b.Text // the same text again is another event
 	}
 	return b.Time.Sub(a.Time.Time).Abs() <= oneMoment
 }
