@@ -1,6 +1,9 @@
 package advise
 
 import (
+	"fmt"
+	"time"
+
 	"github.com/kgdiag/kgdiag/inspect"
 )
 
@@ -21,6 +24,23 @@ var _ = register(Rule{
 		if len(es) == 0 {
 			return
 		}
-		report(s.logged(Warning, "members were put out on heartbeat expiration: no heartbeat for the session"+s.said(keySession), es))
+		report(s.logged(Warning, "members were put out on heartbeat expiration: no heartbeat for the session"+s.said(keySession)+s.alsoElsewhere(es[0]), es))
 	},
 })
+
+// alsoElsewhere says that members of several groups expired at once: what they have in
+// common is a process or a host.
+func (s *Subject) alsoElsewhere(first inspect.LogEvent) string {
+	var together []inspect.LogEvent
+	for _, e := range s.Case.LogEvents {
+		if e.Cause == inspect.SessionExpired && !e.Time.IsZero() && !first.Time.IsZero() && e.Time.Sub(first.Time.Time).Abs() <= time.Second {
+			together = append(together, e)
+		}
+	}
+	groups := distinct(together, func(e inspect.LogEvent) string { return e.Group })
+	if len(groups) < 2 {
+		return ""
+	}
+	members := distinct(together, func(e inspect.LogEvent) string { return e.MemberID })
+	return fmt.Sprintf("; %d members of %d groups (%s) expired at once, so look for what they have in common: one process, one host", len(members), len(groups), list(groups))
+}

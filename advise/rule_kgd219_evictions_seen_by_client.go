@@ -95,6 +95,8 @@ func (s *Subject) evictedHow(es []inspect.LogEvent, told string) string {
 	}
 	family, _ := s.library()
 	switch {
+	case slices.ContainsFunc(es, func(e inspect.LogEvent) bool { return hasText(e, "longer than the configured session.timeout.ms") }):
+		return what + "; in this client (Java before 0.10.1) session.timeout.ms" + s.said(keySession) + " bounds the time between two polls"
 	case told != "":
 		return what + "; " + told + ": the batch it was at took longer than the rebalance timeout" + s.said(keyRebalance)
 	case s.polled(family) && s.onlyCommits(es):

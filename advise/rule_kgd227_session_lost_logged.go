@@ -1,6 +1,8 @@
 package advise
 
 import (
+	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
@@ -30,9 +32,16 @@ var _ = register(Rule{
 			longest = max(longest, inspect.Or(e.Length, 0))
 		}
 		if longest > 0 {
-			after = " for " + span(longest)
+			after = " for " + span(longest.Round(100*time.Millisecond))
 		}
-		sev := Info
+		sev, who := Info, "the coordinator"
+		if nodes := distinct(es, nodeName); len(nodes) > 0 {
+			sev = Warning // it had one, which did not answer
+			who += " (broker " + list(nodes) + ")"
+			if lanes := distinct(es, func(e inspect.LogEvent) string { return e.ClientID }); len(nodes) > 1 {
+				who += fmt.Sprintf(", %d clients towards %d brokers, so that the process or its network is likelier than one broker", max(len(lanes), len(nodes)), len(nodes))
+			}
+		}
 		session, known := s.limitOf(keySession)
 		set := map[string]string{}
 		switch {
@@ -43,7 +52,7 @@ var _ = register(Rule{
 		case known && longest > session.D+session.D/2:
 			sev = Warning // far over the session: the client did not even look
 		}
-		f := s.logged(sev, "the session timed out: no answer from the coordinator"+after+s.said(keySession)+"; the process or its heartbeat thread was held up, the session is too short, or the coordinator was slow", es)
+		f := s.logged(sev, "the session timed out: no answer from "+who+after+s.said(keySession)+"; the process or its heartbeat thread was held up, the session is too short, or the coordinator was slow", es)
 		f.Confidence = inspect.Low
 		if sev == Warning {
 			f.Confidence = inspect.Medium
@@ -58,3 +67,11 @@ const (
 	shortSession  = 10 * time.Second // below it, an expired session needs no other reason than a busy client
 	enoughSession = 45 * time.Second // the default of current clients (KIP-735)
 )
+
+// nodeName is the broker that a client's line speaks of; "" where it names none.
+func nodeName(e inspect.LogEvent) string {
+	if e.Node == nil {
+		return ""
+	}
+	return strconv.Itoa(int(*e.Node))
+}

@@ -10,6 +10,7 @@ import (
 var _ = register(Rule{
 	ID: "KGD228", Name: "io-timeout-in-rebalance", Severity: Warning, Since: "v0.2.0", Scope: PerLog,
 	Needs:     []inspect.Fact{inspect.FactClientLog},
+	Uses:      []inspect.Fact{inspect.FactClientConfig},
 	SymptomOf: []string{"KGD111", "KGD112"},
 	Doc: Doc{
 		Summary: "A client gave up reading from its coordinator while a rebalance waited, as its log says.",
@@ -39,6 +40,23 @@ var _ = register(Rule{
 				return
 			}
 		}
+		read, rebalance, below := s.readBelowRebalance()
+		if below {
+			f := s.logged(Warning, what+fmt.Sprintf(": %s, and %s; in a rebalance JoinGroup waits that long, and each attempt that is given up begins the next", read.Say(), rebalance.Say()), es)
+			f.Confidence = inspect.Medium
+			f.Fix = &Fix{Set: map[string]string{keySocket: ms(inspect.RoundUp(rebalance.D + 5*time.Second))}}
+			f.settles(s.consumer())
+			report(f)
+			return
+		}
+		if read.Origin == inspect.OriginSet && read.D < defaultRead && len(es) > 1 {
+			f := s.logged(Warning, what+fmt.Sprintf(": %s; the broker holds JoinGroup for longer in a rebalance, and each attempt that is given up begins the next", read.Say()), es)
+			f.Confidence = inspect.Medium
+			f.Fix = &Fix{Set: map[string]string{keySocket: ms(2 * defaultRead)}}
+			f.settles(s.consumer())
+			report(f)
+			return
+		}
 		if len(es) > fewErrors {
 			f := s.logged(Warning, what+"; in a rebalance the answer to JoinGroup may take as long as the rebalance timeout", es)
 			f.Confidence = inspect.Low
@@ -46,3 +64,14 @@ var _ = register(Rule{
 		}
 	},
 })
+
+// defaultRead is Net.ReadTimeout of sarama.
+const defaultRead = 30 * time.Second
+
+// readBelowRebalance reports whether the consumer gives a read up before a rebalance
+// may be over.
+func (s *Subject) readBelowRebalance() (read, rebalance Value, below bool) {
+	read, ok := s.limitOf(keySocket)
+	rebalance, okRebalance := s.limitOf(keyRebalance)
+	return read, rebalance, ok && okRebalance && read.D < rebalance.D
+}

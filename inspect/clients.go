@@ -72,6 +72,10 @@ const (
 	SignIOTimeout          Sign = "io_timeout"          // client: gave a connection up
 	SignProcessingFailed   Sign = "processing_failed"   // framework: a record is tried again
 	SignThrottledAge       Sign = "throttled_age"       // SmallRye: a record waited for too long
+	SignRecordTooSlow      Sign = "record_too_slow"     // sarama: one message took too long
+	SignForeignTopics      Sign = "foreign_topics"      // client: was assigned topics that it does not subscribe to
+	SignConfigRefused      Sign = "config_refused"      // client: does not start with its settings
+	SignOffsetsTopic       Sign = "offsets_topic"       // broker: __consumer_offsets cannot be created
 	SignHeartbeatSent      Sign = "heartbeat_sent"      // client, debug
 	SignCommitRefused      Sign = "commit_refused"      // client: CommitFailedException
 	SignJoinStarted        Sign = "join_started"        // coordinator of Event Hubs

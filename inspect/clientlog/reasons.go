@@ -71,6 +71,9 @@ func fromError(ev *inspect.LogEvent, l *logLine, parts map[string]string) {
 	if ev.Error == "" && ev.Broker == nil {
 		ev.Error = errorName(l.text)
 	}
+	if ev.Kind == inspect.LogCommitFailed && ev.Error == "" && (strings.Contains(l.text, "not part of an active group") || strings.Contains(l.text, "group has already rebalanced")) {
+		ev.Error = "UNKNOWN_MEMBER_ID"
+	}
 	if ev.Reason == "" {
 		ev.Reason = quote(parts["error"])
 	}

@@ -1,0 +1,45 @@
+package advise
+
+import (
+	"fmt"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+var _ = register(Rule{
+	ID: "KGD230", Name: "record-too-slow-logged", Severity: Warning, Since: "v0.2.0", Scope: PerLog,
+	Needs:     []inspect.Fact{inspect.FactClientLog},
+	Uses:      []inspect.Fact{inspect.FactClientConfig},
+	SymptomOf: []string{"KGD127"},
+	Doc: Doc{
+		Summary: "One record took longer than the limit that the library or framework sets for it, as its log says.",
+		Why: "Beside Kafka's own timeouts some libraries limit the time of a single record: sarama gives a partition up for the moment after Consumer.MaxProcessingTime (100 ms by default), SmallRye stops a channel whose " +
+			"record waits longer than throttled.unprocessed-record-max-age.ms (60 s by default).",
+		Fix:   "Raise that limit well above the time that one record takes, the wait in the queue included, or make the work shorter.",
+		Price: "a record that hangs is noticed later",
+		Refs:  []string{"sarama Consumer.MaxProcessingTime", "SmallRye throttled commit strategy"},
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		if es := s.Logged(signIs(inspect.SignRecordTooSlow)); len(es) > 0 {
+			report(s.logged(Warning, "sarama gave partitions up because one message took longer than Consumer.MaxProcessingTime (100ms by default)", es))
+		}
+		es := s.Logged(signIs(inspect.SignThrottledAge))
+		if len(es) == 0 {
+			return
+		}
+		e := es[0]
+		what := "a record waited longer than throttled.unprocessed-record-max-age.ms to be acknowledged"
+		set := map[string]string{}
+		if limit := inspect.Or(e.Limit, 0); limit > 0 {
+			what = fmt.Sprintf("a record waited longer than throttled.unprocessed-record-max-age.ms (%s) to be acknowledged", span(limit))
+			if took := inspect.Or(e.Length, 0); took > 0 {
+				what = fmt.Sprintf("a record waited for %s to be acknowledged, longer than throttled.unprocessed-record-max-age.ms (%s)", span(took), span(limit))
+				set[keyRecordAge] = ms(inspect.RoundUp(inspect.WithMargin(took)))
+			}
+		}
+		f := s.logged(Warning, what, es)
+		f.Fix = &Fix{Set: set}
+		f.settles(s.consumer())
+		report(f)
+	},
+})

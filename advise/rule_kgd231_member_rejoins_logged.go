@@ -1,0 +1,48 @@
+package advise
+
+import (
+	"strings"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+var _ = register(Rule{
+	ID: "KGD231", Name: "member-rejoins-logged", Severity: Warning, Since: "v0.2.0", Scope: PerLog,
+	Needs:     []inspect.Fact{inspect.FactClientLog},
+	SymptomOf: []string{"KGD218", "KGD222", "KGD224"},
+	Doc: Doc{
+		Summary: "One member of a stable group joins anew again and again, as the coordinator's log says.",
+		Why: "A member that sends JoinGroup in a stable group begins a rebalance for all. The leader does so for new partitions or topics, any member for a new subscription, and a client at fault for no reason: the " +
+			"coordinator only says who it was.",
+		Fix:   "Look at the log of that client at that time: it rejoins by itself, and its log tells why (Java since 3.0 names a reason, librdkafka with debug=cgrp).",
+		Price: "none",
+		Refs:  []string{"GroupCoordinator.doJoinGroup", "KIP-800"},
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		by := map[string][]inspect.LogEvent{}
+		for _, e := range s.Logged(signIs(inspect.SignPreparing)) {
+			low := strings.ToLower(e.Reason)
+			if e.MemberID != "" && (strings.Contains(low, "re-joining group") || strings.Contains(low, "updating metadata for member") || strings.Contains(low, "joining group during stable")) {
+				by[e.MemberID] = append(by[e.MemberID], e)
+			}
+		}
+		for _, member := range sortedKeys(by) {
+			es := by[member]
+			if len(es) < fewErrors {
+				continue
+			}
+			what := "one member joins anew again and again, and the group rebalances each time"
+			if gap := es[1].Time.Sub(es[0].Time.Time); len(es) == fewErrors && !es[0].Time.IsZero() && gap > time.Minute {
+				continue // three in a long log are deploys
+			}
+			if every, ok := period(es); ok {
+				what = "one member joins anew every " + span(every.Round(time.Second)) + ", and the group rebalances each time"
+			}
+			f := s.logged(Warning, what+": it is the client that rejoins, its own log tells why", es)
+			f.Confidence = inspect.Medium
+			report(f)
+			return
+		}
+	},
+})
