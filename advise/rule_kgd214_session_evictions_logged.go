@@ -24,7 +24,7 @@ var _ = register(Rule{
 		if len(es) == 0 {
 			return
 		}
-		report(s.logged(Warning, "members were put out on heartbeat expiration: no heartbeat for the session"+s.said(keySession)+s.alsoElsewhere(es[0]), es))
+		report(s.logged(Warning, "members were put out on heartbeat expiration: no heartbeat for the session"+s.said(keySession)+s.sinceJoin(es[0])+s.alsoElsewhere(es[0]), es))
 	},
 })
 
@@ -43,4 +43,24 @@ func (s *Subject) alsoElsewhere(first inspect.LogEvent) string {
 	}
 	members := distinct(together, func(e inspect.LogEvent) string { return e.MemberID })
 	return fmt.Sprintf("; %d members of %d groups (%s) expired at once, so look for what they have in common: one process, one host", len(members), len(groups), list(groups))
+}
+
+// sinceJoin says how an eviction lies to the rebalance before it: that the rebalance
+// waited for the member, or that it was silent from the end of it on.
+func (s *Subject) sinceJoin(e inspect.LogEvent) string {
+	var last inspect.LogEvent
+	for _, p := range s.logs {
+		if (p.Sign == inspect.SignPreparing || p.Sign == inspect.SignStabilized) && p.Time.Before(e.Time.Time) && p.Cause != inspect.SessionExpired {
+			last = p
+		}
+	}
+	gap := e.Time.Sub(last.Time.Time)
+	if last.Time.IsZero() || e.Time.IsZero() || gap < time.Second || gap > 2*time.Minute {
+		return ""
+	}
+	took := span(gap.Round(100 * time.Millisecond))
+	if last.Sign == inspect.SignPreparing {
+		return "; the rebalance had waited " + took + " for it, until its session expired"
+	}
+	return "; " + took + " after the group had stabilised, so that perhaps not one heartbeat of it came"
 }

@@ -56,6 +56,9 @@ func (s *Subject) pollLimit(es []inspect.LogEvent) (limit, longest time.Duration
 }
 
 func (s *Subject) pollTimeout(es []inspect.LogEvent) string {
+	if s.workers(es) {
+		return "a Connect worker left because its herder thread was busy for longer than rebalance.timeout.ms" + s.said(keyRebalance) + ", with a connector that starts, stops or is validated slowly, or with the config topic"
+	}
 	what := "consumers left because they were not polled in time"
 	if slices.ContainsFunc(es, func(e inspect.LogEvent) bool { return e.Sign == inspect.SignLeaving }) {
 		what = "consumers left because nobody polled them: the heartbeat thread itself sent LeaveGroup, which it does for nothing else"
@@ -73,6 +76,9 @@ func (s *Subject) pollTimeout(es []inspect.LogEvent) string {
 // pollTimeoutFix raises the limit where it is known: to the default where it is
 // shorter, else above what was seen.
 func (s *Subject) pollTimeoutFix(es []inspect.LogEvent) *Fix {
+	if s.workers(es) {
+		return &Fix{Summary: "Raise rebalance.timeout.ms of the worker, or mend the connector that holds it up; no consumer setting helps."}
+	}
 	limit, longest := s.pollLimit(es)
 	if limit == 0 {
 		return &Fix{}
@@ -87,4 +93,10 @@ func (s *Subject) pollTimeoutFix(es []inspect.LogEvent) *Fix {
 	}
 	return &Fix{Summary: "Raise max.poll.interval.ms above the longest time between two polls, or hand out less work a poll.", Set: map[string]string{keyPoll: ms(to)},
 		Price: fmt.Sprintf("a consumer that hangs is noticed after %s instead of %s", span(to), span(limit))}
+}
+
+// workers reports whether Connect workers wrote the lines, which watch their own loop
+// and no consumer's.
+func (s *Subject) workers(es []inspect.LogEvent) bool {
+	return slices.ContainsFunc(es, func(e inspect.LogEvent) bool { return e.Family == inspect.Connect })
 }

@@ -3,6 +3,7 @@ package advise
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
 )
@@ -36,6 +37,9 @@ var _ = register(Rule{
 		}
 		f := s.logged(Warning, "a member was put out: "+s.evictedHow(out, told), out)
 		f.Confidence = inspect.Medium
+		if gap := s.silenceBefore(out[0]); gap != "" {
+			f.Message += "; " + gap
+		}
 		if told == "" {
 			f.Evidence = append(f.Evidence, "no line of a poll timeout stands before it")
 		}
@@ -131,4 +135,16 @@ func (s *Subject) evictedFix(es []inspect.LogEvent, told string) *Fix {
 		return &Fix{Summary: "Make the work between two polls, retries and back-off included, shorter than max.poll.interval.ms, or raise that above it; retry outside of the poll loop."}
 	}
 	return &Fix{}
+}
+
+// silence is from how long on a gap in a client's own lines is worth a word.
+const silence = 20 * time.Second
+
+// silenceBefore says how long the client's log has no line of its group code before
+// an eviction, where that is long.
+func (s *Subject) silenceBefore(e inspect.LogEvent) string {
+	if e.Quiet == nil || e.Quiet.Duration() < silence {
+		return ""
+	}
+	return "no line of its group code stands in the " + span(e.Quiet.Duration().Round(time.Second)) + " before"
 }

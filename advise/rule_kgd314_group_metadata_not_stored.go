@@ -25,7 +25,7 @@ var _ = register(Rule{
 		if len(es) == 0 {
 			return
 		}
-		what := "the coordinator could not write the group's metadata to __consumer_offsets"
+		what := "the coordinator could not store the group's metadata (its assignment) in __consumer_offsets"
 		if p := distinct(es, offsetsPartition); len(p) == 1 {
 			what += "-" + p[0]
 		}

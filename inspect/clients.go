@@ -33,6 +33,9 @@ type LogEvent struct {
 	Topics           string  `json:"topics,omitempty"`            // subscribed, as logged
 	Thread           string  `json:"thread,omitempty"`
 	Process          string  `json:"process,omitempty"` // container or pod in front of the line
+	// Quiet is the time since the last line of the same process's group code, of an
+	// eviction; null where the log has none before it.
+	Quiet *Millis `json:"quiet_ms,omitempty"`
 }
 
 // Sign says, more closely than the kind, which sentence of a library a line is, so

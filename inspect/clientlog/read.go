@@ -110,6 +110,7 @@ type stream struct {
 	block   *configBlock  // an open "… values:" block
 	pending []configBlock // closed blocks that wait for the version line after them
 	head    []byte        // the start of the last line that may have a time, and was not read
+	spoke   inspect.Time  // when the group code last wrote a line
 	sent    inspect.Time  // when the last heartbeat went out, where the log tells
 }
 
@@ -258,6 +259,13 @@ func (rd *reader) logical(s *stream, process string, l *logLine) error {
 	}
 	if l.context.gen != "" || l.context.group != "" {
 		s.context.group, s.context.gen = l.context.group, l.context.gen
+	}
+	if known && !l.time.IsZero() {
+		before := s.spoke
+		s.spoke = l.time
+		if ev.Kind == inspect.LogEvicted && !before.IsZero() && l.time.After(before.Time) {
+			ev.Quiet = inspect.Ms(l.time.Sub(before.Time))
+		}
 	}
 	if !ok || s.heartbeats(&ev, l) {
 		return nil
