@@ -115,7 +115,11 @@ func runRule(rule *Rule, subjects []*Subject, o Options, rep *Report) []Unchecke
 		if s.Config != nil && s.Group != "" {
 			coveredByFile[s.Group] = true
 		}
-		rule.Check(s, func(f Finding) { rep.Findings = append(rep.Findings, complete(rule, s, f, o)) })
+		rule.Check(s, func(f Finding) {
+			if f = complete(rule, s, f, o); rule.Scope != PerFile || !told(rep.Findings, f) {
+				rep.Findings = append(rep.Findings, f)
+			}
+		})
 	}
 	if !tried {
 		why := nothingOf(rule)
@@ -129,6 +133,14 @@ func runRule(rule *Rule, subjects []*Subject, o Options, rep *Report) []Unchecke
 		}
 	}
 	return mergeUnchecked(out)
+}
+
+// told reports whether the same is said of the same line already: a line that several
+// consumers of a file inherit is wrong once.
+func told(fs []Finding, f Finding) bool {
+	return f.Where != nil && f.Where.Line > 0 && slices.ContainsFunc(fs, func(g Finding) bool {
+		return g.ID == f.ID && g.Where != nil && *g.Where == *f.Where && g.Message == f.Message
+	})
 }
 
 // concerns reports whether a subject is of the kind that the rule judges.
@@ -249,7 +261,9 @@ func subjectsOf(c *inspect.Case) []*Subject {
 	for i := range c.Configs {
 		s := fromFile(c, i)
 		out = append(out, s)
-		note(s.Group, s)
+		if !otherProfile(c.Configs[:i], &c.Configs[i]) {
+			note(s.Group, s)
+		}
 	}
 	for i := range c.Groups {
 		g := &c.Groups[i]
@@ -272,6 +286,14 @@ func subjectsOf(c *inspect.Case) []*Subject {
 		out = append(out, clusterSubject(c))
 	}
 	return append(out, logSubjects(c)...)
+}
+
+// otherProfile reports whether a configuration is that of another profile of a consumer
+// before it: the two never run beside each other.
+func otherProfile(before []inspect.ClientConfig, c *inspect.ClientConfig) bool {
+	return c.Profile != "" && slices.ContainsFunc(before, func(b inspect.ClientConfig) bool {
+		return b.Where.File == c.Where.File && b.Name == c.Name && b.Group == c.Group && b.Profile != c.Profile
+	})
 }
 
 // group orders findings: worst first, and behind each the findings that its fix

@@ -3,6 +3,7 @@ package clientconf
 import (
 	"bytes"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -67,54 +68,33 @@ var brokerVariables = []string{"KAFKA_PROCESS_ROLES", "KAFKA_ADVERTISED_LISTENER
 // fromVariables finds the consumers that variables configure: Spring's relaxed names,
 // a Connect worker's CONNECT_, and the customary PREFIX_SESSION_TIMEOUT_MS.
 func fromVariables(name, dialect, who string, vars []variable, line int, o Options) []inspect.ClientConfig {
-	for _, v := range vars {
-		for _, b := range brokerVariables {
-			if v.name == b {
-				return nil
-			}
-		}
+	if slices.ContainsFunc(vars, func(v variable) bool { return slices.Contains(brokerVariables, v.name) }) {
+		return nil
 	}
-	spring := springReader{main: newBuilder(name, dialect, inspect.Java, o, line), streams: newBuilder(name, dialect, inspect.StreamsLib, o, line)}
-	generic := newBuilder(name, dialect, inspect.Java, o, line)
-	generic.c.Assumed = o.Family == "" || o.Version == ""
-	var connect []entry
-	written := map[string]string{} // the variable behind a path
+	r := variableReader{
+		spring:  springReader{main: newBuilder(name, dialect, inspect.Java, o, line), streams: newBuilder(name, dialect, inspect.StreamsLib, o, line)},
+		generic: newBuilder(name, dialect, inspect.Java, o, line), written: map[string]string{},
+	}
+	r.generic.c.Assumed = o.Family == "" || o.Version == ""
 	for _, v := range vars {
-		if c, ok := strings.CutPrefix(v.name, "CONNECT_"); ok {
-			e := entry{path: strings.ToLower(strings.ReplaceAll(c, "_", ".")), value: v.value, line: v.line}
-			connect, written[e.path] = append(connect, e), v.name
-			continue
-		}
-		if strings.HasPrefix(v.name, "spring.") { // -Dspring.kafka…
-			written[v.name] = v.name
-			spring.entry(entry{path: v.name, value: v.value, line: v.line})
-			continue
-		}
-		if path, ok := springVariable(v.name); ok {
-			written[path] = v.name
-			spring.entry(entry{path: path, value: v.value, line: v.line})
-			continue
-		}
-		if key, ok := clientKeyOf(v.name); ok {
-			generic.set(key, v.name, v.value, v.line, rankOwn)
-		}
+		r.variable(v)
 	}
 	var out []inspect.ClientConfig
-	if isWorkerEnv(connect) {
-		for _, c := range worker(name, connect, line, o) {
+	if isWorkerEnv(r.connect) {
+		for _, c := range worker(name, r.connect, line, o) {
 			c.Dialect = dialect
-			spellAsVariables(&c, written)
+			spellAsVariables(&c, r.written)
 			out = append(out, c)
 		}
 	}
-	for _, b := range []*builder{spring.main, spring.streams} {
-		if b.some() && (b == spring.main || len(b.c.Settings) > 0 && b.c.Group != "") {
-			spellAsVariables(&b.c, written)
+	for _, b := range []*builder{r.spring.main, r.spring.streams} {
+		if b.some() && (b == r.spring.main || len(b.c.Settings) > 0 && b.c.Group != "") {
+			spellAsVariables(&b.c, r.written)
 			out = append(out, b.c)
 		}
 	}
-	if timing(generic.c) {
-		out = append(out, generic.c)
+	if timing(r.generic.c) {
+		out = append(out, r.generic.c)
 	}
 	for i := range out {
 		if out[i].Name == "" {
@@ -124,6 +104,34 @@ func fromVariables(name, dialect, who string, vars []variable, line int, o Optio
 		}
 	}
 	return out
+}
+
+// variableReader sorts variables by the program that reads them.
+type variableReader struct {
+	spring  springReader
+	generic *builder
+	connect []entry
+	written map[string]string // the variable behind a path
+}
+
+func (r *variableReader) variable(v variable) {
+	if c, ok := strings.CutPrefix(v.name, "CONNECT_"); ok {
+		e := entry{path: strings.ToLower(strings.ReplaceAll(c, "_", ".")), value: v.value, line: v.line}
+		r.connect, r.written[e.path] = append(r.connect, e), v.name
+		return
+	}
+	path, ok := springVariable(v.name)
+	if strings.HasPrefix(v.name, "spring.") { // -Dspring.kafka…
+		path, ok = v.name, true
+	}
+	if ok {
+		r.written[path] = v.name
+		r.spring.entry(entry{path: path, value: v.value, line: v.line})
+		return
+	}
+	if key, ok := clientKeyOf(v.name); ok {
+		r.generic.set(key, v.name, v.value, v.line, rankOwn)
+	}
 }
 
 // timing reports whether a configuration says anything about a group.
@@ -239,7 +247,7 @@ func readCompose(name string, data []byte, o Options) ([]inspect.ClientConfig, e
 		}
 		for _, s := range services.kids {
 			vars := append(composeVariables(s.kid("environment")), arguments(s)...)
-			configs := fromVariables(name, "compose", s.key, vars, s.line, o)
+			configs := fromVariables(name, "compose", s.key, vars, s.line, ofImage(s.text("image"), o))
 			if n, err := strconv.Atoi(s.text("deploy", "replicas")); err == nil && n > 0 {
 				for i := range configs {
 					configs[i].Members = n * max(1, configs[i].Members)
@@ -254,6 +262,33 @@ func readCompose(name string, data []byte, o Options) ([]inspect.ClientConfig, e
 		}
 	}
 	return out, nil
+}
+
+var (
+	releaseName = regexp.MustCompile(`^\d+\.\d+(\.\d+)?$`)
+	// cpConnect is Confluent's image of a Connect worker.
+	cpConnect = regexp.MustCompile(`(?:^|/)cp-kafka-connect(?:-base)?:(\d+)\.(\d+)`)
+)
+
+// ofImage takes the version of Kafka from the image of a worker: Confluent's 5.5 is 2.5,
+// 6.0 is 2.6, 7.4 is 3.4, 8.0 is 4.0.
+func ofImage(image string, o Options) Options {
+	m := cpConnect.FindStringSubmatch(image)
+	if m == nil || o.Version != "" {
+		return o
+	}
+	minor, _ := strconv.Atoi(m[2])
+	switch m[1] {
+	case "5":
+		o.Version = "2." + m[2]
+	case "6":
+		o.Version = "2." + strconv.Itoa(6+minor)
+	case "7":
+		o.Version = "3." + m[2]
+	case "8":
+		o.Version = "4." + m[2]
+	}
+	return o
 }
 
 func childrenOf(n *node) []*node {
@@ -335,45 +370,61 @@ func fillPodNames(objects []*node) {
 }
 
 func manifest(name string, obj *node, o Options) []inspect.ClientConfig {
-	who := obj.text("metadata", "name")
+	if v := obj.text("spec", "version"); o.Version == "" && strings.HasPrefix(obj.text("apiVersion"), "kafka.strimzi.io/") && releaseName.MatchString(v) {
+		o.Version = v
+	}
 	switch obj.text("kind") {
 	case "ConfigMap":
 		return configMap(name, obj.kid("data"), o)
 	case "KafkaConnect", "KafkaMirrorMaker2":
-		config := obj.at("spec", "config")
-		for _, cluster := range childrenOf(obj.at("spec", "clusters")) { // MirrorMaker 2 runs in the one that it names
-			if cluster.text("alias") == obj.text("spec", "connectCluster") {
-				config = cluster.kid("config")
-			}
-		}
-		if config == nil {
-			return nil
-		}
-		out := worker(name, entriesOf(config), config.line, o)
-		for i := range out {
-			out[i].Dialect = "strimzi"
-			if n, err := strconv.Atoi(obj.text("spec", "replicas")); err == nil && i == 0 {
-				out[i].Members = n
-			}
-		}
-		return out
+		return strimziWorker(name, obj, o)
 	case "KafkaConnector":
-		config := obj.at("spec", "config")
-		if config == nil {
-			return nil
-		}
-		out := connector(name, who, entriesOf(config), config.line, o)
-		for i := range out {
-			out[i].Dialect = "strimzi"
-			if n, err := strconv.Atoi(obj.text("spec", "tasksMax")); err == nil {
-				out[i].Members = n
-			}
-		}
-		return out
+		return strimziConnector(name, obj, o)
 	}
 	if b := consumerOfKind(name, obj, o); b != nil {
 		return []inspect.ClientConfig{b.c}
 	}
+	return workload(name, obj, o)
+}
+
+func strimziWorker(name string, obj *node, o Options) []inspect.ClientConfig {
+	config := obj.at("spec", "config")
+	for _, cluster := range childrenOf(obj.at("spec", "clusters")) { // MirrorMaker 2 runs in the one that it names
+		if cluster.text("alias") == obj.text("spec", "connectCluster") {
+			config = cluster.kid("config")
+		}
+	}
+	if config == nil {
+		return nil
+	}
+	out := worker(name, entriesOf(config), config.line, o)
+	for i := range out {
+		out[i].Dialect = "strimzi"
+		if n, err := strconv.Atoi(obj.text("spec", "replicas")); err == nil && i == 0 {
+			out[i].Members = n
+		}
+	}
+	return out
+}
+
+func strimziConnector(name string, obj *node, o Options) []inspect.ClientConfig {
+	config := obj.at("spec", "config")
+	if config == nil {
+		return nil
+	}
+	out := connector(name, obj.text("metadata", "name"), entriesOf(config), config.line, o)
+	for i := range out {
+		out[i].Dialect = "strimzi"
+		if n, err := strconv.Atoi(obj.text("spec", "tasksMax")); err == nil {
+			out[i].Members = n
+		}
+	}
+	return out
+}
+
+// workload reads the variables and arguments of the containers of a Deployment, a
+// StatefulSet or the like.
+func workload(name string, obj *node, o Options) []inspect.ClientConfig {
 	var out []inspect.ClientConfig
 	replicas, _ := strconv.Atoi(obj.text("spec", "replicas")) // 0 where it is not said
 	obj.walk(func(path []string, n *node) {
@@ -382,7 +433,7 @@ func manifest(name string, obj *node, o Options) []inspect.ClientConfig {
 		}
 		for _, c := range n.kids {
 			vars := append(containerVariables(c, obj.text("kind")), arguments(c)...)
-			configs := fromVariables(name, "kubernetes", who, vars, c.line, o)
+			configs := fromVariables(name, "kubernetes", obj.text("metadata", "name"), vars, c.line, ofImage(c.text("image"), o))
 			for i := range configs {
 				configs[i].Members = replicas * max(1, configs[i].Members)
 			}
@@ -457,6 +508,30 @@ var flagValue = regexp.MustCompile(`^--?([A-Za-z][A-Za-z0-9_.-]*)(?:=(.*))?$`)
 // arguments are the settings on a container's command line: --session-timeout-ms 20000,
 // -X key=value, -Dspring.kafka.consumer.group-id=g.
 func arguments(c *node) []variable {
+	words := commandWords(c)
+	var out []variable
+	for i, w := range words {
+		next := variable{}
+		if i+1 < len(words) {
+			next = words[i+1]
+		}
+		if v, ok := handedOn(w, next); ok {
+			out = append(out, v)
+		}
+		m := flagValue.FindStringSubmatch(w.value)
+		switch {
+		case m == nil:
+		case m[2] != "":
+			out = append(out, variable{m[1], m[2], w.line})
+		case next.value != "" && !strings.HasPrefix(next.value, "-"):
+			out = append(out, variable{m[1], next.value, w.line})
+		}
+	}
+	return out
+}
+
+// commandWords are the words of a container's command line, each as a value with its line.
+func commandWords(c *node) []variable {
 	var words []variable
 	for _, key := range []string{"command", "args"} {
 		n := c.kid(key)
@@ -474,30 +549,24 @@ func arguments(c *node) []variable {
 			}
 		}
 	}
-	var out []variable
-	for i, w := range words {
-		arg := w.value
-		for _, prefix := range []string{"-X", "-D", "--consumer-property", "--consumer-property="} {
-			rest, ok := strings.CutPrefix(arg, prefix)
-			at := w
-			if ok && rest == "" && i+1 < len(words) {
-				at = words[i+1]
-				rest = at.value
-			}
-			if key, value, pair := strings.Cut(rest, "="); ok && pair {
-				out = append(out, variable{key, value, at.line})
-			}
+	return words
+}
+
+// handedOn is the setting of an option that hands key=value on to the client, in the same
+// word or the next.
+func handedOn(w, next variable) (variable, bool) {
+	for _, option := range []string{"-X", "-D", "--consumer-property=", "--consumer-property"} {
+		rest, ok := strings.CutPrefix(w.value, option)
+		if !ok {
+			continue
 		}
-		m := flagValue.FindStringSubmatch(w.value)
-		switch {
-		case m == nil:
-		case m[2] != "":
-			out = append(out, variable{m[1], m[2], w.line})
-		case i+1 < len(words) && !strings.HasPrefix(words[i+1].value, "-"):
-			out = append(out, variable{m[1], words[i+1].value, w.line})
+		if rest == "" {
+			rest, w = next.value, next
 		}
+		key, value, pair := strings.Cut(rest, "=")
+		return variable{key, value, w.line}, pair
 	}
-	return out
+	return variable{}, false
 }
 
 // sniffValues knows the values of a Helm chart, or a Terraform file, by variables of a

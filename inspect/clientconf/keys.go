@@ -32,7 +32,7 @@ const (
 var consumerKeys = knownKeys(map[string]kind{
 	"internal.leave.group.on.close": kindBool, "internal.throw.on.fetch.stable.offset.unsupported": kindBool,
 	"rebalance.timeout.ms": kindMillis, "scheduled.rebalance.max.delay.ms": kindMillis, "worker.unsync.backoff.ms": kindMillis,
-	"connect.protocol": kindText, "application.id": kindText, "probing.rebalance.interval.ms": kindMillis,
+	"connect.protocol": kindText, "config.storage.topic": kindText, "offset.storage.topic": kindText, "status.storage.topic": kindText, "application.id": kindText, "probing.rebalance.interval.ms": kindMillis,
 	"throttled.unprocessed-record-max-age.ms": kindMillis, // SmallRye's own
 	"max.task.idle.ms":                        kindMillis, "num.standby.replicas": kindInt, "num.stream.threads": kindInt,
 	"topic.metadata.refresh.interval.ms": kindMillis, "fetch.message.max.bytes": kindInt,

@@ -15,17 +15,7 @@ func TestTablesAreWellFormed(t *testing.T) {
 		byKey := map[string][]Setting{}
 		for _, s := range All(client) {
 			byKey[s.Key] = append(byKey[s.Key], s)
-			if s.Source == "" || s.Type == "" {
-				t.Errorf("%s %s: no source or type", client, s.Key)
-			}
-			for _, n := range []string{s.Least, s.Most} {
-				if _, err := strconv.ParseFloat(n, 64); n != "" && err != nil {
-					t.Errorf("%s %s: bound %q is no number", client, s.Key, n)
-				}
-			}
-			if s.Default != "" && s.Default != "-1" && s.Role != "P" && s.Refuses(s.Default) != "" && s.Values == nil {
-				t.Errorf("%s %s: its default %s is %s", client, s.Key, s.Default, s.Refuses(s.Default))
-			}
+			checkSetting(t, s)
 		}
 		for key, ss := range byKey {
 			for i, a := range ss {
@@ -37,14 +27,58 @@ func TestTablesAreWellFormed(t *testing.T) {
 			}
 		}
 		for _, c := range load().constraints[client] {
-			for _, key := range []string{c.Left, c.Right} {
-				if _, ok := Has(client, key); !ok && !(client == inspect.Connect || client == inspect.StreamsLib) {
-					t.Errorf("%s: constraint on %s, which it has not", client, key)
-				}
+			checkConstraint(t, client, c)
+		}
+	}
+}
+
+func checkSetting(t *testing.T, s Setting) {
+	t.Helper()
+	if s.Source == "" || s.Type == "" {
+		t.Errorf("%s %s: no source or type", s.Client, s.Key)
+	}
+	for _, n := range []string{s.Least, s.Most} {
+		if _, err := strconv.ParseFloat(n, 64); n != "" && err != nil {
+			t.Errorf("%s %s: bound %q is no number", s.Client, s.Key, n)
+		}
+	}
+	if s.Default != "" && s.Default != "-1" && s.Role != "P" && s.Refuses(s.Default) != "" && s.Values == nil {
+		t.Errorf("%s %s: its default %s is %s", s.Client, s.Key, s.Default, s.Refuses(s.Default))
+	}
+}
+
+func checkConstraint(t *testing.T, client inspect.Family, c Constraint) {
+	t.Helper()
+	for _, key := range []string{c.Left, c.Right} {
+		if _, ok := Has(client, key); !ok && client != inspect.Connect && client != inspect.StreamsLib {
+			t.Errorf("%s: constraint on %s, which it has not", client, key)
+		}
+	}
+	if !strings.Contains(" < <= > >= ", " "+c.Op+" ") || c.Source == "" {
+		t.Errorf("%s: constraint %+v", client, c)
+	}
+}
+
+// TestFrameworksAndFaultsAreWellFormed holds every framework to a client that is known,
+// and every fault to a release that mends it.
+func TestFrameworksAndFaultsAreWellFormed(t *testing.T) {
+	if len(Frameworks()) < 10 {
+		t.Errorf("%d frameworks", len(Frameworks()))
+	}
+	for _, name := range Frameworks() {
+		f, _ := FrameworkOf(name)
+		if len(All(f.Client)) == 0 {
+			t.Errorf("%s: client %q is not known", name, f.Client)
+		}
+		for _, x := range f.Fields() {
+			if x.Source == "" || x.Key == "" && !strings.HasSuffix(x.Name, "*") {
+				t.Errorf("%s: %+v", name, x)
 			}
-			if !strings.Contains(" < <= > >= ", " "+c.Op+" ") || c.Source == "" {
-				t.Errorf("%s: constraint %+v", client, c)
-			}
+		}
+	}
+	for _, row := range lines("faults") {
+		if row[5] == "" || row[6] == "" || row[7] == "" || !AtLeast(row[5], row[2]) {
+			t.Errorf("fault %q", row)
 		}
 	}
 }

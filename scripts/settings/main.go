@@ -204,38 +204,42 @@ func rdkafkaReleases(dir string) []release {
 		}
 		r := release{t[1], map[string]row{}}
 		for _, line := range strings.Split(text, "\n") {
-			line = strings.ReplaceAll(line, `\|`, "/")
-			cells := strings.Split(line, "|")
-			if len(cells) < 5 || strings.HasPrefix(line, "Property") || strings.HasPrefix(line, "---") {
-				continue
-			}
-			for i := range cells {
-				cells[i] = strings.TrimSpace(cells[i])
-			}
-			if strings.Contains(cells[0], " ") || cells[0] == "" {
-				continue
-			}
-			x := row{key: cells[0], def: cells[3], role: cells[1], typ: "text"}
-			if from, to, ok := strings.Cut(cells[2], " .. "); ok {
-				x.least, x.most, x.typ = from, to, "int"
-			} else if strings.Contains(cells[2], "true, false") {
-				x.typ = "boolean"
-			} else if cells[2] != "" && x.key != "debug" && x.key != "builtin.features" {
-				x.values = strings.ReplaceAll(cells[2], ", ", ",")
-			}
-			if strings.HasSuffix(x.key, ".ms") {
-				x.typ = "ms"
-			}
-			if x.key == "builtin.features" {
-				x.def = ""
-			}
-			if _, seen := r.rows[x.key]; !seen {
-				r.rows[x.key] = x
+			if x, ok := rdkafkaRow(line); ok {
+				if _, seen := r.rows[x.key]; !seen {
+					r.rows[x.key] = x
+				}
 			}
 		}
 		out = append(out, r)
 	}
 	return out
+}
+
+// rdkafkaRow reads one line of a table of CONFIGURATION.md.
+func rdkafkaRow(line string) (row, bool) {
+	cells := strings.Split(strings.ReplaceAll(line, `\|`, "/"), "|")
+	if len(cells) < 5 || strings.HasPrefix(line, "Property") || strings.HasPrefix(line, "---") {
+		return row{}, false
+	}
+	for i := range cells {
+		cells[i] = strings.TrimSpace(cells[i])
+	}
+	x := row{key: cells[0], def: cells[3], role: cells[1], typ: "text"}
+	switch from, to, bounds := strings.Cut(cells[2], " .. "); {
+	case bounds:
+		x.least, x.most, x.typ = from, to, "int"
+	case strings.Contains(cells[2], "true, false"):
+		x.typ = "boolean"
+	case cells[2] != "" && x.key != "debug" && x.key != "builtin.features":
+		x.values = strings.ReplaceAll(cells[2], ", ", ",")
+	}
+	if strings.HasSuffix(x.key, ".ms") {
+		x.typ = "ms"
+	}
+	if x.key == "builtin.features" {
+		x.def = ""
+	}
+	return x, x.key != "" && !strings.Contains(x.key, " ")
 }
 
 var (
