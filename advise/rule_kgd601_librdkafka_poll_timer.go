@@ -22,7 +22,7 @@ var _ = register(Rule{
 	},
 	Check: func(s *Subject, report func(Finding)) {
 		if v := s.Version; v != "" && s.Family == inspect.Librdkafka && atLeast(v, "1.0") && !atLeast(v, "1.1") {
-			if es := s.tinyOverruns(); len(es) > 0 && !s.declaredTooSlow() {
+			if es := s.tinyOverruns(); len(es) > 0 && !s.declaredTooSlow(es[0]) {
 				f := s.Finding(Error, "librdkafka "+v+" counts a blocking poll on an idle topic as no poll: the limit was exceeded by milliseconds, which no work takes")
 				f.Evidence = append(f.Evidence, es[0].Text)
 				f.Fix = &Fix{}
@@ -43,12 +43,11 @@ var _ = register(Rule{
 // the timer, is to blame.
 const tinyOverrun = time.Second
 
-// declaredTooSlow reports whether the work was declared to take longer than the interval:
-// how late the check came says nothing of how long the work took.
-func (s *Subject) declaredTooSlow() bool {
+// declaredTooSlow reports whether the work was declared to take longer than the interval
+// that the line names: how late the check came says nothing of how long the work took.
+func (s *Subject) declaredTooSlow(e inspect.LogEvent) bool {
 	need, _ := s.declaredNeed()
-	poll, ok := s.Timed(keyPoll)
-	return ok && need.D > poll.D
+	return e.Limit != nil && need.D > e.Limit.Duration()
 }
 
 // tinyOverruns are logged poll timeouts of the subject that exceed the limit by next
