@@ -39,6 +39,9 @@ func (rd *reader) openBlock(s *stream, l logLine) bool {
 		}
 		rd.closeBlock(s)
 	}
+	if !strings.HasSuffix(text, "Config values:") {
+		return false
+	}
 	m := blockHead.FindStringSubmatch(text)
 	if m == nil {
 		return false

@@ -62,7 +62,9 @@ func unwrap(raw []byte) (string, []byte) {
 // lines in one field.
 func logicalLines(raw []byte, o Options) []logLine {
 	outer := inspect.Time{}
-	if m := criPrefix.FindSubmatchIndex(raw); m != nil {
+	if len(raw) < 20 || raw[4] != '-' || raw[10] != 'T' {
+		// no time of a container's log
+	} else if m := criPrefix.FindSubmatchIndex(raw); m != nil {
 		outer, _, _ = parseTime(string(raw[m[2]:m[3]]), o)
 		raw = raw[m[1]:]
 	}
@@ -94,16 +96,20 @@ var (
 // plainLine takes the envelope off one line of text.
 func plainLine(text string, o Options) logLine {
 	l := logLine{raw: text, text: text}
-	if m := uptimeOnly.FindStringSubmatch(text); m != nil && !o.Start.IsZero() {
-		l.time = inspect.At(o.Start.Add(fraction(m[1], time.Second)).UTC())
+	if !o.Start.IsZero() && strings.HasPrefix(text, "[") {
+		if m := uptimeOnly.FindStringSubmatch(text); m != nil {
+			l.time = inspect.At(o.Start.Add(fraction(m[1], time.Second)).UTC())
+		}
 	}
 	rest := l.head(text, o)
 	if strings.Contains(rest, "|") || strings.Contains(rest, "[thrd:") {
 		rest = l.librdkafka(rest, o)
 	}
 	rest = l.frames(text, rest)
-	rest = javaLogger.ReplaceAllString(rest, "")
-	if m := goTail.FindStringSubmatch(rest); m != nil && l.context.family == "" && (l.level != "" || l.context.broker == nil) {
+	rest = withoutLogger(rest)
+	if !strings.Contains(rest, "; ") {
+		// not the form of franz-go's own logger
+	} else if m := goTail.FindStringSubmatch(rest); m != nil && l.context.family == "" && (l.level != "" || l.context.broker == nil) {
 		l.pairs(m[2])
 		rest = m[1] + errorSuffix(m[2])
 		l.message, l.structured = m[1], true
@@ -116,6 +122,15 @@ func plainLine(text string, o Options) logLine {
 		l.message = rest
 	}
 	return l
+}
+
+// withoutLogger takes the name of a logger off the end, as Kafka's own log4j pattern
+// has it.
+func withoutLogger(s string) string {
+	if !strings.HasSuffix(s, ")") {
+		return s
+	}
+	return javaLogger.ReplaceAllString(s, "")
 }
 
 // errorSuffix is the error among the pairs behind a message.
@@ -162,7 +177,9 @@ func (l *logLine) frames(text, rest string) string {
 			rest = rest[m[1]:]
 		}
 	}
-	if m := rubyFrame.FindStringSubmatch(rest); m != nil {
+	if !strings.HasPrefix(rest, "[[") {
+		// no frame of ruby-kafka
+	} else if m := rubyFrame.FindStringSubmatch(rest); m != nil {
 		l.context.family, l.context.group = inspect.RubyKafka, m[1]
 		return rest[len(m[0]):]
 	}
@@ -250,7 +267,9 @@ var (
 // head takes time, level, thread and logger off the front, in whatever order a
 // pattern has them, and returns the message.
 func (l *logLine) head(text string, o Options) string {
-	if m := klog.FindStringSubmatch(text); m != nil {
+	if len(text) < 5 || text[1] < '0' || text[1] > '9' || text[0] < 'E' || text[0] > 'W' {
+		// no line of glog
+	} else if m := klog.FindStringSubmatch(text); m != nil {
 		l.level = m[1]
 		if t, _, ok := parseTime(m[3], o); ok {
 			l.time = t
@@ -291,7 +310,7 @@ func (l *logLine) headPart(s string, o Options) int {
 		return 0
 	}
 	if l.time.IsZero() && (s[0] >= '0' && s[0] <= '9' || s[0] >= 'A' && s[0] <= 'Z') {
-		if m := timeAhead.FindString(s); m != "" {
+		if m := timeAtFront(s); m != "" {
 			if t, z, ok := parseTime(strings.TrimRight(m, " "), o); ok {
 				l.time, l.zoned, l.dayless = t, z, m[2] == ':'
 				return len(m) + seps(s[len(m):])
@@ -346,8 +365,8 @@ func (l *logLine) bracket(s string, o Options) int {
 		return 0
 	case inner == "sarama" || inner == "Sarama":
 		l.context.family = inspect.Sarama
-	case l.time.IsZero() && timeAhead.MatchString(inner):
-		m := timeAhead.FindString(inner)
+	case l.time.IsZero() && timeAtFront(inner) != "":
+		m := timeAtFront(inner)
 		t, z, ok := parseTime(strings.TrimRight(m, " "), o)
 		if !ok {
 			return 0

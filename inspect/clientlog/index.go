@@ -18,13 +18,14 @@ const (
 // index finds which of many texts may stand in a line, in one pass over it.
 type index struct {
 	sieve []uint64           // a bit for each hash of a window that some text has
+	met   map[uint64]bool    // those windows, since the sieve alone lets some lines of others pass
 	at    map[uint64][]int32 // by the window that stands for a text: the texts
 }
 
 const sieveBits = 20
 
 func newIndex() *index {
-	return &index{sieve: make([]uint64, 1<<sieveBits/64), at: map[uint64][]int32{}}
+	return &index{sieve: make([]uint64, 1<<sieveBits/64), met: map[uint64]bool{}, at: map[uint64][]int32{}}
 }
 
 func hash8(w uint64) uint64 { return w * 0x9e3779b97f4a7c15 >> (64 - sieveBits) }
@@ -44,6 +45,7 @@ func (x *index) add(id int32, text string, seen map[uint64]int) {
 	}
 	for i := range stride {
 		h := hash8(word(text[best+i:]))
+		x.met[word(text[best+i:])] = true
 		x.sieve[h/64] |= 1 << (h % 64)
 	}
 	x.at[word(text[best:])] = append(x.at[word(text[best:])], id)
@@ -63,8 +65,9 @@ func countWindows(seen map[uint64]int, text string) {
 // may reports whether any text may stand in the line. It errs on one side alone.
 func (x *index) may(line []byte) bool {
 	for i := 0; i+window <= len(line); i += stride {
-		h := hash8(binary.LittleEndian.Uint64(line[i:]))
-		if x.sieve[h/64]&(1<<(h%64)) != 0 {
+		w := binary.LittleEndian.Uint64(line[i:])
+		h := hash8(w)
+		if x.sieve[h/64]&(1<<(h%64)) != 0 && x.met[w] {
 			return true
 		}
 	}

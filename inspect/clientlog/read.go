@@ -249,7 +249,7 @@ func (rd *reader) logical(s *stream, process string, l *logLine) error {
 		rd.sum.Known++
 		if rd.first == nil && !ok {
 			note := l.event(inspect.LogNote)
-			note.Time, note.Process, note.Text = l.time, process, quote(javaLogger.ReplaceAllString(l.raw, ""))
+			note.Time, note.Process, note.Text = l.time, process, quote(withoutLogger(l.raw))
 			note.From = inspect.Position{File: rd.name, Line: int(rd.sum.Lines)}
 			rd.first = &note
 		}
@@ -280,7 +280,7 @@ func (rd *reader) logical(s *stream, process string, l *logLine) error {
 		rd.sum.Zoneless++
 	}
 	ev.From = inspect.Position{File: rd.name, Line: int(rd.sum.Lines)}
-	ev.Text = quote(javaLogger.ReplaceAllString(l.raw, ""))
+	ev.Text = quote(withoutLogger(l.raw))
 	return rd.emit(ev)
 }
 
@@ -335,6 +335,6 @@ func (rd *reader) versions(s *stream, process string, l *logLine) error {
 	rd.told[key] = true
 	ev.Time, ev.Group = l.time, l.context.group
 	ev.From = inspect.Position{File: rd.name, Line: int(rd.sum.Lines)}
-	ev.Text = quote(javaLogger.ReplaceAllString(l.raw, ""))
+	ev.Text = quote(withoutLogger(l.raw))
 	return rd.emit(ev)
 }

@@ -342,6 +342,9 @@ func (b *book) errorIn(text string) (errcode.Code, bool) {
 			best, at, size = w.code, i, len(w.text)
 		}
 	}
+	if !strings.Contains(text, "[Error ") && !strings.Contains(text, "errno") {
+		return best, at >= 0
+	}
 	if m := errno.FindStringSubmatchIndex(text); m != nil && (at < 0 || m[0] < at) {
 		if c, ok := errcode.Lookup(text[m[2]:m[3]]); ok && c.Meaning != "" {
 			return c, true

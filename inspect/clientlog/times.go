@@ -36,6 +36,9 @@ func parseTime(s string, o Options) (t inspect.Time, zonedToo, ok bool) {
 	if n, err := strconv.ParseFloat(strings.Replace(s, ",", ".", 1), 64); err == nil {
 		return epoch(n)
 	}
+	if t, z, ok := iso(s, o.Zone); ok {
+		return t, z, true
+	}
 	for _, layout := range zoned {
 		if t, err := time.Parse(layout, s); err == nil {
 			return inspect.At(t.UTC()), true, true
@@ -80,3 +83,64 @@ var timeAhead = regexp.MustCompile(`^(?:` + timeForms + `)`)
 
 // timeWithin is a time behind something else, as names of pods and hosts.
 var timeWithin = regexp.MustCompile(`(?:^|[\s\[(|=\x22])(` + timeForms + `)(?:[\s\])|,;:\x22]|$)`)
+
+// iso reads the commonest form, 2026-11-29 14:43:13,123 with T, a point or a Z as it
+// may be, without trying layouts one by one.
+func iso(s string, zone *time.Location) (inspect.Time, bool, bool) {
+	if len(s) < 19 || s[4] != '-' || s[7] != '-' || s[10] != ' ' && s[10] != 'T' || s[13] != ':' || s[16] != ':' {
+		return inspect.Time{}, false, false
+	}
+	var n [6]int
+	for i, at := range [6][2]int{{0, 4}, {5, 7}, {8, 10}, {11, 13}, {14, 16}, {17, 19}} {
+		v, err := strconv.Atoi(s[at[0]:at[1]])
+		if err != nil || v < 0 {
+			return inspect.Time{}, false, false
+		}
+		n[i] = v
+	}
+	rest, nanos := s[19:], 0
+	if len(rest) > 1 && (rest[0] == '.' || rest[0] == ',') {
+		scale, i := 100_000_000, 1
+		for ; i < len(rest) && rest[i] >= '0' && rest[i] <= '9'; i++ {
+			nanos += int(rest[i]-'0') * scale
+			scale /= 10
+		}
+		rest = rest[i:]
+	}
+	zoned := rest == "Z"
+	if rest != "" && !zoned || n[1] < 1 || n[1] > 12 || n[2] < 1 || n[2] > 31 || n[3] > 23 || n[4] > 59 || n[5] > 60 {
+		return inspect.Time{}, false, false // the layouts read other zones, and refuse what is no time
+	}
+	if zoned {
+		zone = time.UTC
+	}
+	return inspect.At(time.Date(n[0], time.Month(n[1]), n[2], n[3], n[4], n[5], nanos, zone).UTC()), zoned, true
+}
+
+// timeAtFront is the text of a time that s begins with; "" for none.
+func timeAtFront(s string) string {
+	if n := isoLength(s); n > 0 {
+		return s[:n]
+	}
+	return timeAhead.FindString(s)
+}
+
+// isoLength is the length of the commonest form of a time at the front, if nothing
+// follows it that may be a zone; 0 otherwise.
+func isoLength(s string) int {
+	if len(s) < 19 || s[4] != '-' || s[7] != '-' || s[13] != ':' || s[16] != ':' {
+		return 0
+	}
+	n := 19
+	if n < len(s) && (s[n] == ',' || s[n] == '.') {
+		for n++; n < len(s) && s[n] >= '0' && s[n] <= '9'; n++ {
+		}
+	}
+	if n < len(s) && s[n] == 'Z' {
+		return n + 1
+	}
+	if n == len(s) || s[n] == ']' || s[n] == ' ' && n+1 < len(s) && s[n+1] != '+' && s[n+1] != '-' && s[n+1] != 'U' && s[n+1] != 'G' {
+		return n
+	}
+	return 0
+}
