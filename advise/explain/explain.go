@@ -92,11 +92,11 @@ func Words() []string {
 	for _, g := range glossary {
 		out = append(out, g.Word)
 	}
-	return out
+	return append(out, kafkaWords()...)
 }
 
-// About explains a rule by its id or name, a cause, or a word of Kafka's, whatever
-// their case. The error is a *WordError.
+// About explains a rule by its id or name, a cause, a word of Kafka's, or an error of
+// Kafka by its number, name or exception, whatever their case. The error is a *WordError.
 func About(word string) (Topic, error) {
 	if r, ok := advise.Lookup(word); ok {
 		return Topic{Word: r.ID, Rule: ruleOf(r)}, nil
@@ -113,6 +113,9 @@ func About(word string) (Topic, error) {
 		if glossary[i].is(word, key) {
 			return Topic{Word: glossary[i].Word, Term: &glossary[i]}, nil
 		}
+	}
+	if t, ok := ofKafka(word, key); ok {
+		return Topic{Word: t.Word, Term: &t}, nil
 	}
 	hint := "kgdiag explain lists all that can be explained"
 	if near := prose.Nearest(word, slices.Sorted(slices.Values(Words())), len(word)/3); near != "" {

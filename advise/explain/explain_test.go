@@ -1,6 +1,37 @@
 package explain
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"github.com/kgdiag/kgdiag/inspect/errcode"
+)
+
+// Every code is explained by number, name and exception, and every tag leads to what
+// exists.
+func TestErrorsOfKafka(t *testing.T) {
+	for _, c := range errcode.All() {
+		if topic, err := About(c.Name); err != nil || topic.Term == nil || !strings.Contains(topic.Term.Text, "error") {
+			t.Errorf("%s: %v", c.Name, err)
+		}
+	}
+	for word, part := range map[string]string{"25": "put out", "UnknownMemberIdError": "put out", "fenced_instance_id": "group.instance.id", "SESSTMOUT": "coordinator",
+		"CommitFailedException": "no longer in the group", "maxpoll": "max.poll.interval.ms"} {
+		if topic, err := About(word); err != nil || topic.Term == nil || !strings.Contains(topic.Term.Text, part) {
+			t.Errorf("%s: %+v, %v; want %q", word, topic.Term, err, part)
+		}
+	}
+	for _, g := range tags {
+		for _, see := range g.See {
+			if _, err := About(see); err != nil {
+				t.Errorf("%s: see %s: %v", g.Word, see, err)
+			}
+		}
+	}
+	if _, err := About("900"); err == nil {
+		t.Error("900 is explained")
+	}
+}
 
 // The cross references of the glossary lead to what exists.
 func TestGlossaryLinks(t *testing.T) {

@@ -37,7 +37,7 @@ var allowed = map[string][]string{
 	"inspect/clientlog":             {"inspect", "inspect/clientconf", "inspect/errcode"},
 	"advise":                        {"inspect", "inspect/settings", "locate", "inspect/errcode", "internal/prose"},
 	"advise/diagnose":               {"inspect", "advise", "internal/prose"},
-	"advise/explain":                {"inspect", "advise", "internal/prose"},
+	"advise/explain":                {"inspect", "inspect/errcode", "advise", "internal/prose"},
 	"internal/project":              {"advise", "inspect", "internal/prose"},
 	"internal/hedge":                {},
 	"internal/prose":                {},
