@@ -23,6 +23,9 @@ func (s *Subject) write(key, value string) string {
 	if !ok || !strings.HasSuffix(key, ".ms") {
 		return value
 	}
+	if s.inGo() {
+		return goDuration(d)
+	}
 	if v, have := s.values[key]; have && v.Where != nil && v.Timed {
 		return likeValue(v, d, value)
 	}
@@ -46,6 +49,11 @@ func (s *Subject) write(key, value string) string {
 		return goDuration(d)
 	}
 	return value
+}
+
+// inGo reports whether the settings stand in the text of a Go program.
+func (s *Subject) inGo() bool {
+	return s.Config != nil && s.Config.Dialect == "source" && (s.Family == inspect.Sarama || s.Family == inspect.FranzGo || s.Family == inspect.KafkaGo)
 }
 
 // inUnit is a duration where a framework has a unit of its own: "ns" is Go's, which is

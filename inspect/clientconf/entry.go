@@ -92,6 +92,10 @@ func (b *builder) set(key, spelled, value string, line, rank int) {
 	b.setUnit(key, spelled, value, line, rank, "")
 }
 
+// unitUnknown is the unit of plain numbers in a file whose program is not known: they are
+// not judged, only durations with a unit are.
+const unitUnknown = "?"
+
 // setUnit is set for a dialect whose plain numbers are of another unit: "ns", "s", or
 // "ms" to read Go and Spring durations as well.
 func (b *builder) setUnit(key, spelled, value string, line, rank int, unit string) {
@@ -99,6 +103,10 @@ func (b *builder) setUnit(key, spelled, value string, line, rank int, unit strin
 	value, open := fillPlaceholders(value)
 	if open {
 		b.problem("placeholder", where, spelled, "", spelled+" is filled in from outside ("+shorten(value)+"): its value is unknown here")
+		return
+	}
+	if _, err := strconv.ParseFloat(value, 64); err == nil && unit == unitUnknown && IsDuration(key) {
+		b.problem("placeholder", where, spelled, "", fmt.Sprintf("%s=%s has no unit, and the program that reads it is not known: it is not judged", spelled, value))
 		return
 	}
 	raw, tiny := "", false

@@ -13,7 +13,10 @@ import (
 // The dialect of the Java client: a .properties file with dotted keys at top
 // level. librdkafka's key=value files are near enough to be read as this dialect
 // with Options.Family set.
-var _ = register(dialect{name: "java", sniff: sniffJava, read: readJava})
+var (
+	_ = register(dialect{name: "java", sniff: sniffJava, read: readJava})
+	_ = register(dialect{name: "prefixed", sniff: sniffPrefixed, read: readPrefixed})
+)
 
 // sniffJava knows a Java file by its keys; its name alone is a weak hint.
 func sniffJava(name string, data []byte) int {
@@ -57,6 +60,68 @@ func readJava(name string, data []byte, o Options) ([]inspect.ClientConfig, erro
 		addEntry(&c, e.Key, e.Key, e.Value, inspect.Position{File: name, Line: e.Line})
 	}
 	return []inspect.ClientConfig{c}, nil
+}
+
+// cutPrefix splits a key into what a program has put before a consumer's key, and that
+// key; "" where none of its endings is one.
+func cutPrefix(path string) (prefix, key string) {
+	for i := strings.IndexByte(path, '.'); i >= 0; {
+		if _, ok := consumerKeys[path[i+1:]]; ok && strings.Contains(path[i+1:], ".") {
+			return path[:i+1], path[i+1:]
+		}
+		next := strings.IndexByte(path[i+1:], '.')
+		if next < 0 {
+			break
+		}
+		i += 1 + next
+	}
+	return "", ""
+}
+
+// sniffPrefixed knows a program's own .properties, in which a consumer's keys stand
+// behind a prefix such as kafka.consumer.
+func sniffPrefixed(name string, data []byte) int {
+	if nested(name, data) || looksCode(name, data) {
+		return 0
+	}
+	if configs, err := readPrefixed(name, data, Options{}); err == nil && len(configs) > 0 {
+		return 30
+	}
+	return 0
+}
+
+// readPrefixed makes a consumer of each prefix with a key that only consumers have.
+func readPrefixed(name string, data []byte, o Options) ([]inspect.ClientConfig, error) {
+	f, err := properties.Parse(data)
+	if err != nil {
+		return nil, err
+	}
+	byPrefix := map[string]*builder{}
+	var order []string
+	for _, e := range entriesOfProperties(f) {
+		prefix, key := cutPrefix(e.path)
+		if prefix == "" || strings.Contains(prefix, "producer") || strings.Contains(prefix, "admin") {
+			continue
+		}
+		b := byPrefix[prefix]
+		if b == nil {
+			b = newBuilder(name, "prefixed", inspect.Java, o, e.line)
+			b.c.Name = strings.TrimSuffix(prefix, ".")
+			byPrefix[prefix] = b
+			order = append(order, prefix)
+		}
+		b.set(key, e.path, e.value, e.line, rankOwn)
+	}
+	var out []inspect.ClientConfig
+	for _, prefix := range order {
+		for _, s := range byPrefix[prefix].c.Settings {
+			if tellingKeys[s.Key] {
+				out = append(out, byPrefix[prefix].c)
+				break
+			}
+		}
+	}
+	return out, nil
 }
 
 // addEntry adds one line of a file to c: a later line of the same key wins, as in

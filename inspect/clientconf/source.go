@@ -62,7 +62,7 @@ var uses = []struct {
 	{"Confluent.Kafka", inspect.Librdkafka}, {"confluent-kafka", inspect.Librdkafka}, {"rdkafka", inspect.Librdkafka}, {"RdKafka", inspect.Librdkafka},
 	{"KafkaConsumer(", inspect.KafkaPython}, {"sarama", inspect.Sarama}, {"kgo.", inspect.FranzGo}, {"segmentio/kafka-go", inspect.KafkaGo},
 	{"ReaderConfig", inspect.KafkaGo}, {"ConsumerGroupConfig", inspect.KafkaGo}, {"kafkajs", inspect.KafkaJS}, {"kafka.consumer(", inspect.KafkaJS},
-	{"<kafka>", inspect.Librdkafka}, {"kafka.ConfigMap", inspect.Librdkafka}, {"new ConsumerConfig", inspect.Librdkafka},
+	{"<kafka>", inspect.Librdkafka}, {"Transport.KAFKA", inspect.KafkaJS}, {"sessionTimeout:", inspect.KafkaJS}, {"kafka.ConfigMap", inspect.Librdkafka}, {"new ConsumerConfig", inspect.Librdkafka},
 }
 
 func familyOfText(name string, data []byte) inspect.Family {
@@ -180,7 +180,7 @@ func lineAssignments(line string, family inspect.Family, add func(key, spelled, 
 			return
 		}
 	}
-	if m := quotedKey.FindStringSubmatch(line); m != nil && add(Canonical(m[1]), m[1], m[2]) {
+	if quotedKeys(line, add) {
 		return
 	}
 	if m := kgoOption.FindStringSubmatch(line); m != nil && family == inspect.FranzGo {
@@ -197,10 +197,24 @@ func lineAssignments(line string, family inspect.Family, add func(key, spelled, 
 		if at == nil {
 			return
 		}
-		if key, ok := keyOfName(rest[at[2]:at[3]], names, family); ok && add(key, rest[at[2]:at[3]], rest[at[4]:at[5]]) {
-			return
+		if key, ok := keyOfName(rest[at[2]:at[3]], names, family); ok {
+			add(key, rest[at[2]:at[3]], rest[at[4]:at[5]])
 		}
 		rest = rest[at[4]:] // what it is set to may hold a name in turn
+	}
+}
+
+// quotedKeys hands on every quoted key of a line with what follows it.
+func quotedKeys(line string, add func(key, spelled, value string) bool) bool {
+	found := false
+	for rest := line; ; {
+		at := quotedKey.FindStringSubmatchIndex(rest)
+		if at == nil {
+			return found
+		}
+		spelled := rest[at[2]:at[3]]
+		found = add(Canonical(spelled), spelled, rest[at[4]:at[5]]) || found
+		rest = rest[at[4]:]
 	}
 }
 

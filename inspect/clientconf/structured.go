@@ -53,7 +53,7 @@ var vocabularies = []names{
 		"GroupID": "group.id", "SessionTimeout": "session.timeout.ms", "HeartbeatInterval": "heartbeat.interval.ms", "RebalanceTimeout": "rebalance.timeout.ms",
 		"GroupBalancers": "partition.assignment.strategy"},
 		telling: []string{"SessionTimeout", "HeartbeatInterval", "RebalanceTimeout"}},
-	{family: inspect.FranzGo, dialect: "franz-go", unit: "ms", keys: map[string]string{
+	{family: inspect.FranzGo, dialect: "franz-go", unit: unitUnknown, keys: map[string]string{
 		"consumer_group": "group.id", "session_timeout": "session.timeout.ms", "heartbeat_interval": "heartbeat.interval.ms",
 		"rebalance_timeout": "rebalance.timeout.ms", "instance_id": "group.instance.id", "client_id": "client.id"},
 		telling: []string{"session_timeout", "rebalance_timeout", "heartbeat_interval"}},
@@ -214,17 +214,19 @@ func (s section) has(key string) bool {
 // snake_case.
 func dotted(n *node) (section, bool) {
 	s := section{node: n}
-	snake, plain, telling := 0, 0, false
+	snake, plain, kebab, telling := 0, 0, 0, false
 	java := false
 	for _, k := range n.kids {
 		if k.kind == mapping || k.kind == null {
 			continue
 		}
-		key := Canonical(k.key)
+		key := Canonical(strings.ReplaceAll(k.key, "-", "_"))
 		if _, ok := consumerKeys[key]; !ok {
 			continue
 		}
 		switch {
+		case strings.Contains(k.key, "-"):
+			kebab++
 		case strings.Contains(k.key, "_"):
 			snake++
 		case strings.Contains(k.key, "."):
@@ -234,10 +236,12 @@ func dotted(n *node) (section, bool) {
 		java = java || key == "key.deserializer" || key == "max.poll.records" && strings.Contains(k.key, ".")
 		s.fields = append(s.fields, field{key, k.key, k})
 	}
-	if !telling || snake+plain == 0 || snake+plain == 1 && n.kid("group_id") != nil {
+	if !telling || snake+plain+kebab == 0 || snake+plain+kebab == 1 && (n.kid("group_id") != nil || n.kid("group-id") != nil) {
 		return s, false
 	}
 	switch {
+	case kebab > snake+plain: // a program's own configuration class, most often in Spring
+		s.names = &names{family: inspect.Java, dialect: "java", unit: "ms"}
 	case snake > plain:
 		s.names = &names{family: inspect.KafkaPython, dialect: "kafka-python", unit: ""}
 		if n.kid("rebalance_timeout_ms") != nil {
@@ -273,6 +277,7 @@ func byVocabulary(n *node) (section, bool) {
 				telling = telling || t == k.key
 			}
 		}
+		telling = telling || v.dialect == "dotnet" && n.kid("GroupId") != nil && n.kid("BootstrapServers") != nil
 		if telling && len(s.fields) > most {
 			best, most = s, len(s.fields)
 		}
