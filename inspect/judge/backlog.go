@@ -19,7 +19,10 @@ func (g *group) backlogOf(e *evidence) backlog {
 	if e.n == 0 {
 		return backlog{}
 	}
-	b := backlog{waiting: g.waitingFor(e)}
+	b := backlog{waiting: g.askedFor(e)}
+	if b.waiting == 0 {
+		b.waiting = g.waitingFor(e)
+	}
 	ticks := e.cad.ticks
 	for i := len(ticks) - 1; i >= 0 && !ticks[i].advanced; i-- {
 		b.frozen++

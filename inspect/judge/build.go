@@ -32,6 +32,7 @@ type Input struct {
 	Records      []*inspect.Record
 	Observations []inspect.Observation
 	Events       []inspect.LogEvent // of this group, or of no group that they name
+	OffsetsAt    []inspect.OffsetAt
 	Processes    []inspect.ProcessLife
 	Snapshot     *inspect.Group // null where the group was not described
 	Logs         []inspect.PartitionLog
@@ -44,7 +45,7 @@ func split(c *inspect.Case) []*Input {
 	get := func(id string) *Input {
 		in := byID[id]
 		if in == nil {
-			in = &Input{Group: id, Logs: c.Logs, Processes: c.Processes, End: readUntil(c)}
+			in = &Input{Group: id, Logs: c.Logs, OffsetsAt: c.OffsetsAt, Processes: c.Processes, End: readUntil(c)}
 			byID[id] = in
 		}
 		return in

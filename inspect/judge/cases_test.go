@@ -2,10 +2,12 @@ package judge
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
 )
@@ -116,6 +118,36 @@ func TestLongSilences(t *testing.T) {
 		r, d := victimVerdict(Build(readCase(t, "testdata/cases/"+name+".kgcase"), Options{})[0], 0, want.member)
 		if d == nil || d.Cause != want.cause || d.Confidence == inspect.Low || !d.OthersCoped {
 			t.Errorf("%s: %s, want %s at medium or high, with records waiting", name, verdictText(r), want.cause)
+		}
+	}
+}
+
+// TestAnswersOfLeadersOutrankTheGuess: where the leaders say that no record came in the
+// silence, it says nothing, whatever the next owner did; where they say that records kept
+// coming, the cause is told.
+func TestAnswersOfLeadersOutrankTheGuess(t *testing.T) {
+	read := func(moved int64) *inspect.Case {
+		c := readCase(t, "testdata/cases/killed-kip848-45s.kgcase")
+		last := map[string]int64{} // committed when the member went silent
+		for _, r := range c.Records {
+			if r.Commit != nil && r.Time.Before(time.Date(2026, 11, 30, 7, 3, 6, 0, time.UTC)) {
+				last[fmt.Sprint(r.Topic, r.TopicPartition)] = r.Commit.Offset
+			}
+		}
+		questions := Questions(c, Options{})
+		if len(questions) == 0 {
+			t.Fatal("nothing is asked")
+		}
+		for _, q := range questions {
+			position := last[fmt.Sprint(q.Topic, q.Partition)]
+			c.OffsetsAt = append(c.OffsetsAt, inspect.OffsetAt{Topic: q.Topic, Partition: q.Partition, At: q.At, Offset: position + moved, Next: q.At})
+		}
+		return c
+	}
+	for moved, want := range map[int64]inspect.Cause{160: inspect.SessionExpired, 0: inspect.UnknownCause, 1: inspect.UnknownCause} {
+		r, d := victimVerdict(Build(read(moved), Options{})[0], 0, "dead")
+		if d == nil || d.Cause != want || d.OthersCoped != (moved > 1) {
+			t.Errorf("%d records had come: %s, want %s", moved, verdictText(r), want)
 		}
 	}
 }

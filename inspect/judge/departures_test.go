@@ -199,7 +199,16 @@ func (h heldOut) views() []view {
 	if !h.seen {
 		return views
 	}
-	return append(slices.Clone(views), view{"and where partitions ended", "-asked", labelled.Asked}, view{"and what polls saw", "-watched", labelled.Watched})
+	return append(slices.Clone(views), view{"and where partitions ended", "-asked", asked(labelled.Read)}, view{"and what polls saw", "-watched", asked(labelled.Watched)})
+}
+
+// asked adds what the leaders answer to the judge's own questions.
+func asked(read func(labelled) *inspect.Case) func(labelled) *inspect.Case {
+	return func(l labelled) *inspect.Case {
+		c := read(l)
+		c.OffsetsAt = l.Answer(Questions(c, Options{}))
+		return c
+	}
 }
 
 // holdoutTables are the scores of the hold-outs, by what records can tell, and by client.

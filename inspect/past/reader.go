@@ -85,6 +85,9 @@ func (r *Reader) Read(ctx context.Context, q Query) (*Past, error) {
 	s := &scan{Reader: r, c: c, begin: q.Window.From.Time, broad: q.Selection.All && len(p.IDs) > fewGroups}
 	p.Log = s.read(scanning, p.IDs)
 	c.Records, c.Logs = s.thin.Records(), mergeLogs(s.logs)
+	if !s.broad {
+		r.ask(limited, c)
+	}
 	Build(c)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -92,6 +95,17 @@ func (r *Reader) Read(ctx context.Context, q Query) (*Past, error) {
 	// A group that is gone is not found by its coordinator, and yet has a past.
 	p.Missing = goneButRemembered(c, p.Missing)
 	return p, nil
+}
+
+// ask asks the leaders of departed members' partitions whether records waited there. What
+// they do not answer is a Gap: the judge then goes by the commits alone.
+func (r *Reader) ask(ctx context.Context, c *inspect.Case) {
+	answers, gaps, err := r.Collector.OffsetsAt(ctx, judge.Questions(c, judge.Options{}))
+	if err != nil {
+		gaps = []inspect.Gap{{Fact: inspect.FactOffsetsAt, What: "whether records waited", Why: err.Error()}}
+	}
+	c.OffsetsAt = append(c.OffsetsAt, answers...)
+	c.Gaps = append(c.Gaps, gaps...)
 }
 
 // chosen are the groups whose past is read: those that were named, and those found.
