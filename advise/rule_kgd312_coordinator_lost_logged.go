@@ -1,6 +1,9 @@
 package advise
 
 import (
+	"slices"
+	"time"
+
 	"github.com/kgdiag/kgdiag/inspect"
 )
 
@@ -21,7 +24,7 @@ var _ = register(Rule{
 			return e.Kind == inspect.LogCoordinatorLost && e.Cause == "" && e.Sign != inspect.SignDiscovered && e.Sign != inspect.SignSessionLost && e.Sign != inspect.SignLoading &&
 				e.Sign != inspect.SignUnavailable && e.Error != "COORDINATOR_LOAD_IN_PROGRESS" && e.Error != "COORDINATOR_NOT_AVAILABLE" || e.Error == "NOT_COORDINATOR"
 		})
-		if len(es) <= fewErrors {
+		if len(es) <= fewErrors || s.cameBack(es) {
 			return
 		}
 		sev, what := Warning, "the coordinator was lost"
@@ -33,3 +36,13 @@ var _ = register(Rule{
 		report(s.logged(sev, what, es))
 	},
 })
+
+// cameBack reports whether the losses are those of one start or failover: within a
+// minute, with a join behind them.
+func (s *Subject) cameBack(lost []inspect.LogEvent) bool {
+	first, last := lost[0].Time, lost[len(lost)-1].Time
+	if first.IsZero() || last.Sub(first.Time) > time.Minute {
+		return false
+	}
+	return slices.ContainsFunc(s.logs, func(e inspect.LogEvent) bool { return e.Kind == inspect.LogJoined && e.Time.After(last.Time) })
+}

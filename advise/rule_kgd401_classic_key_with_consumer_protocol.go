@@ -33,7 +33,7 @@ var _ = register(Rule{
 				found = append(found, v)
 			}
 		}
-		if len(found) == 0 {
+		if len(found) == 0 || s.dumped() {
 			return
 		}
 		sev, what := s.classicRefusal(len(found) > 1)

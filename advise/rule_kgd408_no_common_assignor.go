@@ -26,7 +26,7 @@ var _ = register(Rule{
 		var leans []Value
 		for _, c := range s.Clients {
 			v, ok := c.Get(keyAssignors)
-			if !ok || c.Config == nil || c.ServerSide() {
+			if !ok || c.Config == nil || c.ServerSide() || c.dumped() {
 				continue
 			}
 			have := assignorNames(v.Text)

@@ -20,6 +20,9 @@ var _ = register(Rule{
 		Refs:  []string{"librdkafka CONFIGURATION.md", "ConsumerConfig"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
+		if s.dumped() {
+			return
+		}
 		for _, set := range s.Config.Settings {
 			sev, why := s.foreign(set)
 			if why == "" {

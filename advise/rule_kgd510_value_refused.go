@@ -19,6 +19,9 @@ var _ = register(Rule{
 		Refs:  []string{"inspect/settings/data"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
+		if s.dumped() {
+			return
+		}
 		for _, set := range s.Config.Settings {
 			def, ok := settings.Lookup(s.Family, s.Version, set.Key)
 			if !ok || set.Value == "" || s.Config.Framework != "" {

@@ -187,6 +187,10 @@ func loggedVersion(c *inspect.Case, family inspect.Family) string {
 	return version
 }
 
+// dumped reports whether the configuration is what a running client wrote into its log:
+// all values are in force, set or not, and none of them stopped it.
+func (s *Subject) dumped() bool { return s.Config != nil && s.Config.Dialect == "java log" }
+
 // clockAt is the time of day of an event, or its line.
 func clockAt(e inspect.LogEvent) string {
 	if e.Time.IsZero() {

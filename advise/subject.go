@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -481,11 +482,25 @@ func (s *Subject) fromLogs() {
 	if !s.Assumed || len(s.Case.LogEvents) == 0 {
 		return
 	}
-	version := loggedVersion(s.Case, s.Family)
-	if version == "" || len(s.Case.Configs) > 1 {
+	if len(s.Case.Configs) > 1 {
 		return
 	}
-	s.Version, s.Assumed = version, false
+	if version := loggedVersion(s.Case, s.Family); version != "" {
+		s.Version, s.Assumed = version, false
+		return
+	}
+	// A plain file may be any library's: the one whose version the log tells.
+	var told []inspect.Family
+	for _, e := range s.Case.LogEvents {
+		if e.Kind == inspect.LogVersion && !slices.Contains(told, e.Family) {
+			told = append(told, e.Family)
+		}
+	}
+	if len(told) == 1 && s.Config.Dialect == "java" && told[0] != "" {
+		if version := loggedVersion(s.Case, told[0]); version != "" {
+			s.Family, s.Version, s.Assumed = told[0], version, false
+		}
+	}
 }
 
 // limitsFromLogs takes the limit that a client's own line names for the one in force,
