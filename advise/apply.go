@@ -394,7 +394,7 @@ func widen(c *inspect.Case, t target, o Options, f *Finding, before []Finding, s
 			for k, v := range g.Fix.Set {
 				if set[k] != v {
 					set[k], grown = v, true
-					f.Fix.note(k, "else "+g.ID+" follows")
+					f.Fix.note(k, "without it, "+reason(g.ID))
 				}
 			}
 			for _, k := range g.Fix.Delete {

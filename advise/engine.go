@@ -297,46 +297,66 @@ func otherProfile(before []inspect.ClientConfig, c *inspect.ClientConfig) bool {
 }
 
 // group orders findings: worst first, and behind each the findings that its fix
-// takes away.
+// takes away. A finding ranks as high as the most severe one that it explains.
 func group(fs []Finding) {
+	roots := make([]int, len(fs))
 	for i := range fs {
-		fs[i].BecauseOf = rootOf(fs, i)
+		fs[i].rank = fs[i].Severity.Rank()
+		if roots[i] = rootOf(fs, i); roots[i] >= 0 {
+			fs[i].BecauseOf = fs[roots[i]].ID
+		}
+	}
+	for i := range fs {
+		for up, steps := roots[i], 0; up >= 0 && steps < len(fs); up, steps = roots[up], steps+1 {
+			fs[up].rank = max(fs[up].rank, fs[i].Severity.Rank())
+		}
 	}
 	sort.SliceStable(fs, func(i, j int) bool { return less(fs[i], fs[j]) })
 	out, placed := make([]Finding, 0, len(fs)), make([]bool, len(fs))
-	place := func(i int) {
-		if !placed[i] {
-			placed[i] = true
-			out = append(out, fs[i])
+	var place func(i int)
+	place = func(i int) {
+		if placed[i] {
+			return
 		}
-	}
-	for i := range fs {
-		if fs[i].BecauseOf != "" {
-			continue
-		}
-		place(i)
+		placed[i] = true
+		out = append(out, fs[i])
 		for j := range fs {
 			if fs[j].BecauseOf == fs[i].ID && related(fs[i], fs[j]) {
-				place(j)
+				place(j) // and behind it what it explains itself
 			}
 		}
 	}
-	for i := range fs { // a symptom whose cause is itself a symptom
+	for i := range fs {
+		if fs[i].BecauseOf == "" {
+			place(i)
+		}
+	}
+	for i := range fs {
 		place(i)
 	}
 	copy(fs, out)
 }
 
-func rootOf(fs []Finding, i int) string {
-	rule := catalog[fs[i].ID]
-	for _, cause := range rule.SymptomOf {
+// rootOf is the index of the finding that explains another one; -1 where none does.
+func rootOf(fs []Finding, i int) int {
+	for _, cause := range catalog[fs[i].ID].SymptomOf {
 		for j := range fs {
-			if j != i && fs[j].ID == cause && related(fs[j], fs[i]) && fs[j].Severity.Rank() >= fs[i].Severity.Rank() {
-				return cause
+			if j != i && fs[j].ID == cause && related(fs[j], fs[i]) && explains(&fs[j], &fs[i]) {
+				return j
 			}
 		}
 	}
-	return ""
+	return -1
+}
+
+// explains reports whether a finding is weighty enough to stand for its symptom. One
+// that only counts rebalances belongs under what explains most of them, though its
+// number makes it the more severe.
+func explains(root, symptom *Finding) bool {
+	if symptom.mostly != "" {
+		return catalog[root.ID].Explains[symptom.mostly] > 0 && root.Severity.Rank() >= Warning.Rank()
+	}
+	return root.Severity.Rank() >= symptom.Severity.Rank()
 }
 
 // related reports whether two findings speak of the same consumer, or one of them
@@ -366,8 +386,8 @@ func related(a, b Finding) bool {
 }
 
 func less(a, b Finding) bool {
-	if a.Severity.Rank() != b.Severity.Rank() {
-		return a.Severity.Rank() > b.Severity.Rank()
+	if a.rank != b.rank {
+		return a.rank > b.rank
 	}
 	if a.Group != b.Group {
 		return a.Group < b.Group

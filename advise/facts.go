@@ -12,8 +12,8 @@ var presence = map[inspect.Fact]struct {
 	hint   string // what would provide it, in a few words
 }{
 	inspect.FactClientConfig: {hasConfig,
-		"what a client sets for itself never reaches a broker (add -f FILE)", "add -f FILE"},
-	inspect.FactTimeouts: {hasTimeouts, "session and rebalance timeouts stand in __consumer_offsets alone, which was not read (add -f FILE)", "add -f FILE"},
+		"client settings are not sent to the broker (add -f FILE)", "add -f FILE"},
+	inspect.FactTimeouts: {hasTimeouts, "session and rebalance timeouts are only in __consumer_offsets, which was not read (add -f FILE)", "add -f FILE"},
 	inspect.FactPollTime: {func(s *Subject) bool { _, ok := s.PollNeed(); return ok },
 		"the time between two polls is not known (add --batch-time or --record-time, or name the group for its history)", "add --batch-time"},
 	inspect.FactPause: {func(s *Subject) bool { _, _, ok := s.LongestPause(); return ok },
@@ -169,7 +169,7 @@ func lacks(s *Subject, f inspect.Fact) (lack, bool) {
 	case general != nil:
 		return gapLack(*general), true
 	case p.hint == "add -f FILE" && len(s.Case.Configs) > 0: // one was given, and is another group's
-		return lack{"no file that was given is of this group: what a client sets for itself never reaches a broker", "no file of this group"}, true
+		return lack{"none of the given files is of this group, and client settings are not sent to the broker", "no file of this group"}, true
 	}
 	return lack{p.reason, p.hint}, true
 }

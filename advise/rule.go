@@ -100,6 +100,8 @@ type Finding struct {
 
 	target  target
 	subject *Subject
+	rank    int           // of its severity, or of the most severe finding that it explains
+	mostly  inspect.Cause // what most of the rebalances came from that it only counts; "" for other findings
 }
 
 // Trips reports whether a finding is at least so severe, and not of low confidence;

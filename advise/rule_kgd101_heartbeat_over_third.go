@@ -13,8 +13,8 @@ var _ = register(Rule{
 	Explains: map[inspect.Cause]int{inspect.SessionExpired: 5},
 	Doc: Doc{
 		Summary: "The heartbeat interval is over a third of the session timeout.",
-		Why: "The coordinator puts a member out when no heartbeat came for the session timeout. With three heartbeats to a session, two " +
-			"may be lost or late before that happens; with fewer, one slow request or short pause is enough to rebalance the group.",
+		Why: "The coordinator evicts a member that sends no heartbeat for the session timeout. With three heartbeats to a session, two " +
+			"may be lost or late before that happens. With fewer, one slow request or short pause rebalances the group.",
 		Fix:   "Set heartbeat.interval.ms to at most a third of session.timeout.ms.",
 		Price: "a few more small requests to the coordinator",
 		Refs:  []string{"CommonClientConfigs.HEARTBEAT_INTERVAL_MS_DOC", "KIP-62"},

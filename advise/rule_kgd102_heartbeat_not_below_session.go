@@ -14,8 +14,8 @@ var _ = register(Rule{
 	Explains:  map[inspect.Cause]int{inspect.SessionExpired: 6},
 	Doc: Doc{
 		Summary: "The heartbeat interval is not below the session timeout.",
-		Why: "The session ends before the next heartbeat is due. The Java client, kafka-python, sarama and kafkajs refuse to start; " +
-			"librdkafka, kafka-go and aiokafka do not check and are put out of the group again and again.",
+		Why: "The session expires before the next heartbeat is due. The Java client, kafka-python, sarama and kafkajs refuse to start; " +
+			"librdkafka, kafka-go and aiokafka do not check, and their members are evicted again and again.",
 		Fix:   "Set heartbeat.interval.ms to at most a third of session.timeout.ms.",
 		Price: "a few more small requests to the coordinator",
 		Refs:  []string{"org.apache.kafka.clients.consumer.internals.Heartbeat", "sarama config.go", "kafka-python coordinator/heartbeat.py"},
@@ -38,7 +38,7 @@ func refusal(f inspect.Family) string {
 	case inspect.Java, inspect.StreamsLib, inspect.Connect, inspect.KafkaPython, inspect.Sarama, inspect.KafkaJS:
 		return "the client refuses to start"
 	case inspect.FranzGo:
-		return "the client refuses a longer interval, and an equal one loses the member at the first late heartbeat"
+		return "the client refuses a longer interval; with an equal one, the first late heartbeat evicts the member"
 	}
-	return "the session ends before the next heartbeat, and the member is put out every time"
+	return "the session expires before the next heartbeat, and the member is evicted every time"
 }

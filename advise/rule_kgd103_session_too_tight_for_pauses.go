@@ -15,10 +15,10 @@ var _ = register(Rule{
 	Explains:  map[inspect.Cause]int{inspect.SessionExpired: 3},
 	Doc: Doc{
 		Summary: "The session timeout is shorter than three heartbeats plus the longest pause of the process.",
-		Why: "While the process stands still, in a garbage collection or without CPU time, its heartbeat thread stands still too. A pause " +
-			"that ends after the session timeout finds the member put out of the group and its partitions given away.",
+		Why: "While the process is paused, by garbage collection or without CPU time, its heartbeat thread is paused too. A pause " +
+			"longer than the session timeout evicts the member, and its partitions go to others.",
 		Fix:   "Raise session.timeout.ms above three heartbeats plus the longest pause, or shorten the pause.",
-		Price: "a dead member is noticed later, and its partitions stand still that much longer",
+		Price: "a dead member is noticed later; until then its partitions are not consumed",
 		Refs:  []string{"KIP-62", "KIP-735"},
 	},
 	Unknown: func(s *Subject) string {
@@ -48,7 +48,7 @@ func checkServerPauses(s *Subject, report func(Finding)) {
 	}
 	sev, what := Warning, "leaves no room for a late heartbeat"
 	if pause >= session {
-		sev, what = Error, "puts the member out"
+		sev, what = Error, "evicts the member"
 	}
 	f := s.Finding(sev, fmt.Sprintf("consumer.session.timeout.ms of the group is %s: %s %s", span(session), why, what))
 	f.Fix = &Fix{Summary: "Raise consumer.session.timeout.ms of the group (kafka-configs --entity-type groups), within the broker's bounds, or shorten the pause."}
@@ -74,12 +74,12 @@ func checkPauses(s *Subject, report func(Finding)) {
 	}
 	sev, what := Warning, "leaves no room for a late heartbeat"
 	if pause >= session.D {
-		sev, what = Error, "puts the member out"
+		sev, what = Error, "evicts the member"
 	}
 	f := s.Finding(sev, fmt.Sprintf("%s is %s: %s %s (3 heartbeats of %s + %s = %s)",
 		session.Spelled, span(session.D), why, what, span(hb.D), span(pause), span(need)), session)
 	if !okHB {
-		f.Evidence = append(f.Evidence, "heartbeat.interval.ms never reaches a broker: 3s, the default of every client, is taken")
+		f.Evidence = append(f.Evidence, "heartbeat.interval.ms is not sent to the broker; assumed: 3s, the default of every client")
 		f.Confidence = inspect.Medium
 	}
 	f.Fix = &Fix{}

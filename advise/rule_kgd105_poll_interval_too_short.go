@@ -17,9 +17,9 @@ var _ = register(Rule{
 	Explains:  map[inspect.Cause]int{inspect.PollIntervalExceeded: 2, inspect.RejoinTimedOut: 3, inspect.SyncPhaseExpired: 3},
 	Doc: Doc{
 		Summary: "The work between two polls takes longer than max.poll.interval.ms, or nearly so.",
-		Why: "A consumer that is not polled for max.poll.interval.ms leaves the group by itself, although its heartbeats go on (KIP-62). " +
-			"Its partitions are given to others, the offsets of the batch cannot be committed, and its return rebalances the group again.",
-		Fix:   "Raise max.poll.interval.ms above the longest time between two polls, or hand out fewer records a poll.",
+		Why: "A consumer that is not polled for max.poll.interval.ms leaves the group, although its heartbeats go on (KIP-62). " +
+			"Its partitions go to others, it cannot commit the offsets of the batch, and its rejoin triggers another rebalance.",
+		Fix:   "Raise max.poll.interval.ms above the longest time between two polls, or return fewer records per poll.",
 		Price: "a consumer that hangs is noticed later, and a rebalance may wait for a slow member that long",
 		Refs:  []string{"KIP-62", "KafkaConsumer javadoc, Detecting Consumer Failures"},
 	},

@@ -22,7 +22,7 @@ var _ = register(Rule{
 		Why: "max.poll.interval.ms is sent as the rebalance timeout: the join phase waits that long for members that do not rejoin because " +
 			"they do not poll. One stuck consumer keeps the whole group from getting partitions, and is itself noticed only after that time.",
 		Fix:   "Lower max.poll.interval.ms to what the work needs, with a margin.",
-		Price: "a batch that takes longer than the new interval puts the consumer out",
+		Price: "a batch that takes longer than the new interval makes the consumer leave the group",
 		Refs:  []string{"KIP-62", "ClassicGroup.rebalanceTimeoutMs"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
@@ -39,7 +39,7 @@ var _ = register(Rule{
 		if known && need.D > 0 && poll.D >= pollLongWarning || poll.D >= maxTimeout {
 			sev = Warning
 		}
-		f := s.Finding(sev, fmt.Sprintf("%s: a consumer that is stuck holds up every rebalance for up to %s", poll.Say(), span(poll.D)), poll)
+		f := s.Finding(sev, fmt.Sprintf("%s: a stuck consumer holds up every rebalance for up to %s", poll.Say(), span(poll.D)), poll)
 		f.Fix = &Fix{}
 		if need.D > 0 {
 			f.Evidence = append(f.Evidence, need.Text)
@@ -47,10 +47,10 @@ var _ = register(Rule{
 			if to < poll.D {
 				f.Fix.Set = map[string]string{keyPoll: ms(to)}
 				f.Fix.Notes = notesFor(keyPoll, fmt.Sprintf("%s x 1.25 = %s, rounded up, not below the default", span(need.D), span(wide)))
-				f.Fix.Price = fmt.Sprintf("a batch that takes longer than %s puts the consumer out", span(to))
+				f.Fix.Price = fmt.Sprintf("a batch that takes longer than %s makes the consumer leave the group", span(to))
 			}
 		} else {
-			f.Evidence = append(f.Evidence, "how long the work takes is not known; --batch-time would tell what is enough")
+			f.Evidence = append(f.Evidence, "how long the work takes is not known; with --batch-time kgdiag suggests a value")
 		}
 		report(f)
 	},

@@ -13,7 +13,7 @@ var _ = register(Rule{
 	Explains:  map[inspect.Cause]int{inspect.SessionExpired: 7},
 	Doc: Doc{
 		Summary: "The session timeout is above max.poll.interval.ms.",
-		Why: "The poll check then always comes first, so the session adds nothing for a consumer that is alive, and a dead one is noticed " +
+		Why: "The poll check then always fires first: the session adds nothing for a consumer that is alive, and a dead one is noticed " +
 			"later than a slow one. librdkafka refuses to start; the Java client does not check, and a rebalance completes without a member " +
 			"whose heartbeats still count as alive.",
 		Fix:   "Set max.poll.interval.ms to at least session.timeout.ms.",
@@ -26,7 +26,7 @@ var _ = register(Rule{
 		if !ok || !okPoll || s.ServerSide() || !s.Polls() || session.D <= poll.D {
 			return
 		}
-		sev, what := Warning, "a slow consumer is put out before a dead one"
+		sev, what := Warning, "a slow consumer leaves the group before a dead one is noticed"
 		if s.Family == inspect.Librdkafka && (s.Version == "" || atLeast(s.Version, "1.0")) {
 			sev, what = s.refusal(session, poll)
 		}

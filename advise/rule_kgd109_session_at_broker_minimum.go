@@ -13,7 +13,7 @@ var _ = register(Rule{
 	Explains:  map[inspect.Cause]int{inspect.SessionExpired: 4},
 	Doc: Doc{
 		Summary: "The session timeout is within one and a half times of the broker's minimum.",
-		Why: "At the minimum of 6 s two late heartbeats put a member out. KIP-735 raised the default to 45 s because short faults of the " +
+		Why: "At the minimum of 6 s, two late heartbeats evict a member. KIP-735 raised the default to 45 s because short faults of the " +
 			"network outnumber dead consumers, and each eviction costs a rebalance.",
 		Fix:   "Raise session.timeout.ms to the client's default.",
 		Price: "a dead member is noticed later",
@@ -25,7 +25,7 @@ var _ = register(Rule{
 		if !ok || !okSession || s.ServerSide() || session.D < least.D || 2*session.D >= 3*least.D || session.D > most.D {
 			return
 		}
-		f := s.Finding(Warning, fmt.Sprintf("%s is %s, close to %s=%s of %s: two late heartbeats put the member out",
+		f := s.Finding(Warning, fmt.Sprintf("%s is %s, close to %s=%s of %s: two late heartbeats evict the member",
 			session.Spelled, span(session.D), keyBrokerMin, ms(least.D), least.From), session)
 		to := s.safeSession(least.D, most.D)
 		if s.Config == nil && s.DefaultOf(keySession) == 0 {

@@ -14,9 +14,9 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "max.poll.interval.ms is Integer.MAX_VALUE, so a consumer that hangs is never noticed.",
 		Why: "The heartbeat thread of a hanging consumer goes on, so the session never expires, and without a poll check nothing else ends " +
-			"its membership. Its partitions stand still, and the next rebalance waits for it for up to 24 days. Streams 0.10.2 to 2.2 had this as its default (changed by KIP-442).",
+			"its membership. Its partitions are not consumed, and the next rebalance waits for it for up to 24 days. Streams 0.10.2 to 2.2 had this as its default (changed by KIP-442).",
 		Fix:   "Set max.poll.interval.ms to what the work needs, with a margin.",
-		Price: "a batch that takes longer than the new interval puts the consumer out",
+		Price: "a batch that takes longer than the new interval makes the consumer leave the group",
 		Refs:  []string{"KIP-442", "KAFKA-6399"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
@@ -28,7 +28,7 @@ var _ = register(Rule{
 		if poll.Origin == inspect.OriginDefault {
 			sev = Info
 		}
-		f := s.Finding(sev, fmt.Sprintf("%s: a consumer that hangs keeps its partitions for ever", poll.Say()), poll)
+		f := s.Finding(sev, fmt.Sprintf("%s: a consumer that hangs keeps its partitions forever", poll.Say()), poll)
 		need, _ := s.PollNeed()
 		to := max(inspect.PollIntervalFor(need.D, defaultPoll, 0), s.roomForSession())
 		f.Fix = &Fix{}

@@ -16,7 +16,7 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "The client gives up on JoinGroup before the coordinator may answer.",
 		Why: "The coordinator answers JoinGroup when all members have rejoined, which may take up to the rebalance timeout. A client that stops " +
-			"waiting earlier joins again as a new member and starts the rebalance anew. Java before 2.0 and kafka-python 1.3.3 to 2.x " +
+			"waiting earlier joins again as a new member, and the rebalance starts over. Java before 2.0 and kafka-python 1.3.3 to 2.x " +
 			"therefore refuse a request timeout that is not above the session timeout.",
 		Fix:   "Raise the request or read timeout above the wait.",
 		Price: "a broker that does not answer is noticed later",
@@ -62,7 +62,7 @@ func readAboveRebalance(s *Subject, report func(Finding)) {
 	if read.D >= s.DefaultOf(keySocket) && rebalance.D <= s.DefaultOf(keyRebalance) {
 		sev = Info // sarama's own defaults are like this
 	}
-	f := s.Finding(sev, fmt.Sprintf("%s is %s, below %s (%s): a slow rebalance is given up and begun again", read.Spelled, span(read.D), rebalance.Spelled, span(rebalance.D)), read, rebalance)
+	f := s.Finding(sev, fmt.Sprintf("%s is %s, below %s (%s): the client gives up on a slow rebalance and starts it over", read.Spelled, span(read.D), rebalance.Spelled, span(rebalance.D)), read, rebalance)
 	to := inspect.RoundUp(rebalance.D + 5*time.Second)
 	f.Fix = &Fix{}
 	if to <= mostAdvised {

@@ -13,8 +13,8 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "The work on a batch takes longer than the coordinator waits for the member in a rebalance.",
 		Why: "These clients have no poll check; their rebalance timeout is a setting of its own. A member that is still at work when a rebalance " +
-			"begins rejoins only after its batch. If the rebalance timeout passes before, the others go on without it, and its return begins the next rebalance: after a deployment the group may never settle.",
-		Fix:   "Raise the rebalance timeout above the longest work, or hand out smaller batches.",
+			"begins rejoins only after its batch. If the rebalance timeout passes before, the others go on without it, and its rejoin triggers the next rebalance: after a deployment the group may never become stable.",
+		Fix:   "Raise the rebalance timeout above the longest work, or make batches smaller.",
 		Price: "a rebalance may wait for a slow member that long",
 		Refs:  []string{"JoinGroupRequest RebalanceTimeoutMs", "sarama config.go", "kafkajs consumer/index.js"},
 	},

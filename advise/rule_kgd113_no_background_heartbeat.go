@@ -16,7 +16,7 @@ var _ = register(Rule{
 		Summary: "The client sends heartbeats between records only, and the work takes longer than the session.",
 		Why: "kafkajs, ruby-kafka, Java before 0.10.1 and kafka-python before 1.4 have no thread for heartbeats: while a record is being processed, none " +
 			"is sent. There the session timeout bounds the processing time, which is the reason why KIP-62 gave heartbeats a thread of their own.",
-		Fix:   "Raise the session timeout above the longest work, call heartbeat() inside it, or give outside calls a timeout.",
+		Fix:   "Raise the session timeout above the longest work, call heartbeat() inside it, or give external calls a timeout.",
 		Price: "a dead member is noticed later",
 		Refs:  []string{"KIP-62", "kafkajs consumer/runner.js"},
 	},
@@ -30,7 +30,7 @@ var _ = register(Rule{
 		if !ok || need.D <= 0 || beatsAlone(s.Family, s.Version) || inspect.WithMargin(need.D) <= session.D {
 			return
 		}
-		sev, what := Error, "no heartbeat is sent meanwhile, and the member is put out"
+		sev, what := Error, "no heartbeat is sent meanwhile, and the member is evicted"
 		if need.D < session.D {
 			sev, what = Warning, "no heartbeat is sent meanwhile, which leaves little room"
 		}

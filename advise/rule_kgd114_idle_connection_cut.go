@@ -26,10 +26,10 @@ var _ = register(Rule{
 	Needs: []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
 		Summary: "The load balancer closes idle connections before the client does.",
-		Why: "Azure drops a connection that was idle for four minutes without telling either side. The client learns of it when a request times out, " +
+		Why: "Azure drops a connection that was idle for four minutes and notifies neither side. The client learns of it when a request times out, " +
 			"which can look like a dead coordinator. AWS' network load balancer does the same after 350 seconds. Microsoft asks for connections.max.idle.ms and metadata.max.age.ms of 180000 with Event Hubs.",
 		Fix:   "Set connections.max.idle.ms below the load balancer's limit.",
-		Price: "connections that are little used are opened anew more often",
+		Price: "rarely used connections are reopened more often",
 		Refs:  []string{"Azure Event Hubs for Apache Kafka, recommended configurations"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
@@ -51,7 +51,7 @@ var _ = register(Rule{
 		if idle.D <= 0 {
 			what = "off"
 		}
-		f := s.Finding(Warning, fmt.Sprintf("%s is %s, but %s stands behind a load balancer that cuts idle connections after %s",
+		f := s.Finding(Warning, fmt.Sprintf("%s is %s, but %s is behind a load balancer that closes idle connections after %s",
 			idle.Spelled, what, firstHost(boot.Text), span(limit)), idle)
 		f.Fix = &Fix{Set: map[string]string{keyIdle: ms(3 * time.Minute)}, Notes: notesFor(keyIdle, source)}
 		report(f)

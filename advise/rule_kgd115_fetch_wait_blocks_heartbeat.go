@@ -15,7 +15,7 @@ var _ = register(Rule{
 		Why: "librdkafka before 1.0 sends heartbeats over the connection that carries fetches, and a broker answers one request after the other. " +
 			"On an idle topic a fetch waits for fetch.wait.max.ms, and the heartbeat behind it comes too late.",
 		Fix:   "Set fetch.wait.max.ms to its default of 500, and upgrade to librdkafka 1.0 or later.",
-		Price: "idle topics are asked for records more often",
+		Price: "more fetch requests for idle topics",
 		Refs:  []string{"librdkafka#1671"},
 	},
 	Check: func(s *Subject, report func(Finding)) {

@@ -14,7 +14,7 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "max.task.idle.ms is not below max.poll.interval.ms.",
 		Why: "A Streams task may wait for records of its other inputs for max.task.idle.ms, and this wait counts as time between two polls. " +
-			"From the poll interval on, the thread is put out of the group while it waits, and rejoins for ever.",
+			"After the poll interval the thread leaves the group while it waits, rejoins, and leaves again.",
 		Fix:   "Raise max.poll.interval.ms above max.task.idle.ms plus the processing, or wait less.",
 		Price: "a thread that hangs is noticed later",
 		Refs:  []string{"KAFKA-12360", "StreamsConfig.MAX_TASK_IDLE_MS_DOC"},
@@ -25,7 +25,7 @@ var _ = register(Rule{
 		if !ok || !okPoll || s.Family != inspect.StreamsLib || idle.D < poll.D || idle.D <= 0 {
 			return
 		}
-		f := s.Finding(Error, fmt.Sprintf("%s is %s, not below %s (%s): the thread is put out while it waits", idle.Spelled, span(idle.D), poll.Spelled, span(poll.D)), idle, poll)
+		f := s.Finding(Error, fmt.Sprintf("%s is %s, not below %s (%s): the thread leaves the group while it waits", idle.Spelled, span(idle.D), poll.Spelled, span(poll.D)), idle, poll)
 		f.Fix = &Fix{}
 		if to := inspect.PollIntervalFor(idle.D, s.DefaultOf(keyPoll), poll.D); to <= mostAdvised && to > idle.D {
 			f.Fix.Set = map[string]string{keyPoll: ms(to)}

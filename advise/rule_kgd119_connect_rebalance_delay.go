@@ -13,8 +13,8 @@ var _ = register(Rule{
 	Needs:    []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
 		Summary: "The tasks of a lost Connect worker wait for scheduled.rebalance.max.delay.ms.",
-		Why: "Since Kafka 2.3 a Connect cluster keeps the tasks of a worker that is gone unassigned for this time, so that a restart does not move " +
-			"them twice (KIP-415). It is expected, but five minutes of standstill look like a fault. A delay of 0 is not immediate before 3.5.2, 3.6.1 and 3.7.0 (KAFKA-15693).",
+		Why: "Since Kafka 2.3 a Connect cluster leaves the tasks of a lost worker unassigned for this time, so that a restart does not move " +
+			"them twice (KIP-415). This is intended, but five minutes without progress look like a fault. A delay of 0 is not immediate before 3.5.2, 3.6.1 and 3.7.0 (KAFKA-15693).",
 		Fix:   "Set scheduled.rebalance.max.delay.ms to the time that a restart of a worker takes.",
 		Price: "a restart that takes longer moves the tasks twice",
 		Refs:  []string{"KIP-415", "KAFKA-15693"},
@@ -30,7 +30,7 @@ var _ = register(Rule{
 			f.Fix = &Fix{Summary: "Upgrade to 3.5.2, 3.6.1, 3.7.0 or later, or set a short delay.", Set: map[string]string{keyDelay: ms(time.Minute)}}
 			report(f)
 		case delay.D >= 2*time.Minute:
-			f := s.Finding(Info, fmt.Sprintf("%s: for that long the tasks of a lost worker stand still", delay.Say()), delay)
+			f := s.Finding(Info, fmt.Sprintf("%s: for that long the tasks of a lost worker do not run", delay.Say()), delay)
 			f.Fix = &Fix{Set: map[string]string{keyDelay: ms(time.Minute)}, Notes: notesFor(keyDelay, "if a worker restarts within a minute")}
 			report(f)
 		}

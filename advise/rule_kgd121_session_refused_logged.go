@@ -11,7 +11,7 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "The broker refused a member because of its session timeout, as its log says.",
 		Why: "JoinGroup with a session.timeout.ms outside group.min.session.timeout.ms and group.max.session.timeout.ms is answered by INVALID_SESSION_TIMEOUT. " +
-			"Besides a bound that was moved, the commonest reason is a slip of the unit: nanoseconds, seconds or milliseconds taken for one another.",
+			"The commonest reason besides a changed bound is a wrong unit: nanoseconds, seconds and milliseconds mixed up.",
 		Fix:   "Set session.timeout.ms within the bounds of the broker; check the unit that the client library takes.",
 		Price: "none",
 		Refs:  []string{"INVALID_SESSION_TIMEOUT (26)", "GroupCoordinatorService.classicGroupJoin"},

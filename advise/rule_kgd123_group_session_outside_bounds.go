@@ -19,7 +19,7 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "The session timeout that a KIP-848 group was given lies outside the broker's bounds.",
 		Why: "consumer.session.timeout.ms of a group must lie between group.consumer.min.session.timeout.ms and group.consumer.max.session.timeout.ms. When the bounds are " +
-			"narrowed later, the stored value stays: brokers from 4.3 on take the bound in its place and log a warning, earlier ones go on with it.",
+			"narrowed later, the stored value stays: brokers from 4.3 on use the bound instead and log a warning; earlier ones keep the value.",
 		Fix:   "Set consumer.session.timeout.ms of the group within the bounds, or widen them on the brokers.",
 		Price: "a longer session notices a dead member later",
 		Refs:  []string{"KIP-848", "GroupConfig.clampToRange"},

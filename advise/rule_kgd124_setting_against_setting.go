@@ -17,8 +17,8 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "Two settings contradict what the library asks of them.",
 		Why: "Libraries state which setting must be larger than which other: a request must be waited for longer than the broker may hold it back, a backoff's maximum must not be below " +
-			"its start. Some check it and refuse to start, others give a wait up before its answer can come. The commonest form is a raised value against a default left behind.",
-		Fix:   "Change the one of the two that was not meant.",
+			"its start. Some check it and refuse to start, others give up a wait before its answer can arrive. The commonest form: one value was raised, the other left at its default.",
+		Fix:   "Change the one of the two that is wrong.",
 		Price: "the wait or the limit that the setting names changes",
 		Refs:  []string{"inspect/settings/data/constraints.tsv"},
 	},
@@ -70,12 +70,12 @@ func (v Value) number() int64 {
 }
 
 func (s *Subject) contradiction(c settings.Constraint, left, right Value) Finding {
-	sev, what := Info, "the one has no effect beyond the other"
+	sev, what := Info, "it has no effect beyond the other setting"
 	switch c.Effect {
 	case settings.Refused:
 		sev, what = s.refusal(left, right)
 	case settings.Cut:
-		sev, what = Warning, "a wait is given up before its answer can come"
+		sev, what = Warning, "the client gives up before the answer can arrive"
 	case settings.Warned:
 		what = "the library only logs a warning"
 	}
@@ -103,7 +103,7 @@ func (s *Subject) refusal(values ...Value) (Severity, string) {
 	}
 	switch {
 	case s.runs():
-		return Warning, fmt.Sprintf("%s would not start with that, yet it runs: the file is not in force, or the version is another", s.client())
+		return Warning, fmt.Sprintf("%s would not start with that, yet it runs: the file is not in force, or the version differs", s.client())
 	case s.Assumed && leansOnDefault:
 		return Warning, s.client() + " does not accept that; defaults differ from version to version"
 	}

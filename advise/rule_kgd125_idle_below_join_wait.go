@@ -16,9 +16,9 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "The client closes a connection on which it may still wait for JoinGroup.",
 		Why: "The coordinator answers JoinGroup when all members have rejoined, which may take up to max.poll.interval.ms. Nothing is sent on the connection meanwhile, " +
-			"and the client itself closes what was idle for connections.max.idle.ms, 9 minutes by default: the join is lost and begins anew.",
+			"and the client itself closes what was idle for connections.max.idle.ms, 9 minutes by default: the join is lost and starts over.",
 		Fix:   "Set connections.max.idle.ms above max.poll.interval.ms.",
-		Price: "connections to brokers that are not needed any more stay open longer",
+		Price: "connections that are no longer needed stay open longer",
 		Refs:  []string{"Selector.maybeCloseOldestConnection", "KIP-62"},
 	},
 	Check: func(s *Subject, report func(Finding)) {

@@ -13,7 +13,7 @@ var _ = register(Rule{
 	SymptomOf: []string{"KGD108", "KGD103", "KGD116"},
 	Doc: Doc{
 		Summary: "The session timeout is within one and a half times of the lowest that brokers allow by default.",
-		Why: "With a session of 6 s two late heartbeats put a member out: a pause for garbage collection or a short fault of the network is enough. KIP-735 raised the " +
+		Why: "With a session of 6 s, two late heartbeats evict a member: a pause for garbage collection or a short fault of the network is enough. KIP-735 raised the " +
 			"default of clients to 45 s for that reason.",
 		Fix:   "Raise session.timeout.ms to the client's default.",
 		Price: "a dead member is noticed later",
@@ -29,7 +29,7 @@ var _ = register(Rule{
 			what = "close to the lowest that brokers allow by default (6s)"
 		}
 		to := s.safeSession(defaultSessionMin, defaultSessionMax)
-		f := s.Finding(Warning, fmt.Sprintf("%s is %s, %s: two late heartbeats put the member out", session.Spelled, span(session.D), what), session)
+		f := s.Finding(Warning, fmt.Sprintf("%s is %s, %s: two late heartbeats evict the member", session.Spelled, span(session.D), what), session)
 		f.Fix = &Fix{Set: map[string]string{keySession: ms(to)}, Price: fmt.Sprintf("a dead member is noticed after %s instead of %s", span(to), span(session.D))}
 		report(f)
 	},

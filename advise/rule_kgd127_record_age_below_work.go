@@ -24,10 +24,10 @@ var _ = register(Rule{
 		return ""
 	},
 	Doc: Doc{
-		Summary: "A record takes longer than SmallRye lets one lie unprocessed.",
+		Summary: "A record takes longer than SmallRye allows one to stay unprocessed.",
 		Why: "SmallRye polls on a thread of its own, so slow work does not delay a poll. Its throttled commit strategy instead stops the channel when a record was read " +
 			"more than throttled.unprocessed-record-max-age.ms ago and is not processed. The time counts from the arrival of the record, the wait behind others in the queue included.",
-		Fix:   "Raise throttled.unprocessed-record-max-age.ms above the records that wait times the work on one, or hand out fewer records at a time.",
+		Fix:   "Raise throttled.unprocessed-record-max-age.ms above the records that wait times the work on one, or fetch fewer records at a time.",
 		Price: "a record that hangs is noticed later",
 		Refs:  []string{"SmallRye Reactive Messaging KafkaConnector", "KafkaThrottledLatestProcessedCommit"},
 	},

@@ -13,11 +13,11 @@ var _ = register(Rule{
 	SymptomOf: []string{"KGD101", "KGD102", "KGD103", "KGD108", "KGD210"},
 	Explains:  map[inspect.Cause]int{inspect.SessionExpired: 2},
 	Doc: Doc{
-		Summary: "Members were put out because no heartbeat came for session.timeout.ms, and came back.",
-		Why: "The coordinator puts a member out after session.timeout.ms without a heartbeat: a stop of the process (garbage collection, CPU " +
+		Summary: "Members were evicted because they sent no heartbeat for session.timeout.ms, and came back.",
+		Why: "The coordinator evicts a member after session.timeout.ms without a heartbeat: a pause of the process (garbage collection, CPU " +
 			"throttling, SIGSTOP), a cut network and a crash under a supervisor look alike. Each costs two rebalances.",
-		Fix:   "Raise session.timeout.ms above the longest stop if the process lived on, or find out why it ended.",
-		Price: "a dead member is noticed later, and its partitions stand still that long",
+		Fix:   "Raise session.timeout.ms above the longest pause if the process kept running, or find out why it ended.",
+		Price: "a dead member is noticed later; until then its partitions are not consumed",
 		Refs:  []string{"KIP-735", "GroupCoordinator.onExpireHeartbeat"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
@@ -44,7 +44,7 @@ var _ = register(Rule{
 				same = append(same, d)
 			}
 		}
-		f := s.Finding(Warning, fmt.Sprintf("%s was put out %s: silent for longer than %s (%s), back %s after its last commit",
+		f := s.Finding(Warning, fmt.Sprintf("%s was evicted %s: no heartbeat for %s (%s); it came back %s after its last commit",
 			longest.lane(), times(same), session.Spelled, span(session.D), span(longest.BackAfter.Duration().Truncate(100_000_000))), session)
 		f.Confidence = leastSure(same)
 		if s.Config == nil {
@@ -62,11 +62,11 @@ var _ = register(Rule{
 func returnEvidence(d departure) string {
 	switch d.Returned {
 	case inspect.ReturnedSameProcess:
-		return "the same process came back: it was stopped or cut off, it did not end"
+		return "the same process came back: it was paused or cut off, it did not end"
 	case inspect.ReturnedNewProcess:
 		return "a new process came back: the old one ended"
 	}
-	return "whether the process was stopped or ended cannot be told from the log: its own log and a GC log can (--log, --gc-log)"
+	return "whether the process was paused or ended is not in what was read; its own log or a GC log shows it (--log, --gc-log)"
 }
 
 // sessionFix gives the session that would have outlasted the silence, where it fits
@@ -83,11 +83,11 @@ func (s *Subject) sessionFix(session Value, d departure) *Fix {
 	case s.ServerSide():
 		x.Summary = fmt.Sprintf("Set consumer.session.timeout.ms=%s for the group (kafka-configs --entity-type groups), within the broker's bounds.", ms(to))
 	case to > s.sessionCeiling(), hasPoll && to > poll.D:
-		x.Summary = "Shorten the stops: no session timeout within the broker's bounds and the poll interval is longer."
+		x.Summary = "Shorten the pauses: no session timeout within the broker's bounds and the poll interval is long enough."
 		x.Price = "none"
 	default:
 		x.Set = map[string]string{keySession: ms(to)}
-		x.Notes = notesFor(keySession, fmt.Sprintf("%s x 1.25, rounded up; if the process lived on", span(d.BackAfter.Duration().Truncate(100_000_000))))
+		x.Notes = notesFor(keySession, fmt.Sprintf("%s x 1.25, rounded up; if the process kept running", span(d.BackAfter.Duration().Truncate(100_000_000))))
 		x.Price = fmt.Sprintf("a dead member is noticed after %s instead of %s", span(to), span(session.D))
 	}
 	return x

@@ -19,9 +19,9 @@ var _ = register(Rule{
 	},
 	Doc: Doc{
 		Summary: "The group rebalanced at least ten times within an hour without a deploy.",
-		Why: "A classic rebalance stops every member until the slowest has rejoined, so a group that rebalances every few minutes hardly works. " +
-			"Storms feed themselves: work that could not be committed is done again.",
-		Fix:   "Remove the commonest cause first; the evidence counts them.",
+		Why: "A classic rebalance stops every member until the slowest has rejoined, so a group that rebalances every few minutes consumes little. " +
+			"Storms sustain themselves: work that could not be committed is repeated.",
+		Fix:   "Fix the most frequent cause first; kgdiag history lists each rebalance with its cause.",
 		Price: "none",
 		Refs:  []string{"KIP-134", "KIP-429"},
 	},
@@ -40,9 +40,11 @@ var _ = register(Rule{
 		if n >= 2*stormInHour {
 			sev = Error
 		}
-		f := s.Finding(sev, fmt.Sprintf("%d rebalances within an hour, %s to %s", n, at(from), at(to)))
-		f.Evidence = append(f.Evidence, causeCounts(unplanned)...)
+		f := s.Finding(sev, fmt.Sprintf("%d rebalances within an hour, %s to %s; causes: %s", n, at(from), at(to), list(causeCounts(unplanned))))
 		f.Fix = &Fix{}
+		if f.mostly = mostFrequent(unplanned); f.mostly != "" {
+			f.Fix.Summary = fmt.Sprintf("Fix the most frequent cause first: %s (kgdiag explain %s).", f.mostly, f.mostly)
+		}
 		report(f)
 	},
 })
@@ -59,6 +61,24 @@ func busiestHour(rs []inspect.Rebalance) (most int, from, to inspect.Time) {
 		}
 	}
 	return most, from, to
+}
+
+// mostFrequent is the cause of at least half of the rebalances, but for members that
+// joined: a return is a consequence. "" where no cause is so frequent.
+func mostFrequent(rs []inspect.Rebalance) inspect.Cause {
+	counts, all := map[inspect.Cause]int{}, 0
+	for _, r := range rs {
+		if r.Cause != inspect.MemberJoined {
+			counts[r.Cause]++
+			all++
+		}
+	}
+	for _, c := range sortedKeys(counts) {
+		if c != inspect.UnknownCause && 2*counts[c] >= all {
+			return c
+		}
+	}
+	return ""
 }
 
 // causeCounts says "6 poll_interval_exceeded", the commonest first.

@@ -16,8 +16,8 @@ var _ = register(Rule{
 	},
 	Doc: Doc{
 		Summary: "One member keeps leaving the group and coming back.",
-		Why: "Each departure and each return rebalances the whole group. When it is always the same member, look at that process, its host and its " +
-			"partitions before the settings of all.",
+		Why: "Each departure and each rejoin rebalances the whole group. If it is always the same member, look at that process, its host and its " +
+			"partitions before you change settings of the group.",
 		Fix:   "Look at that member: its log, its host, the records of its partitions.",
 		Price: "none",
 		Refs:  []string{"KIP-345"},

@@ -12,10 +12,10 @@ var _ = register(Rule{
 	Explains: map[inspect.Cause]int{inspect.RestartedWithinSession: 2, inspect.MemberLeft: 3, inspect.RollingRestart: 1},
 	Doc: Doc{
 		Summary: "Deploys rebalance the group at every restart, because its members are dynamic.",
-		Why: "A dynamic member gets a new member id at each start: its going and its coming are two rebalances. A static member " +
-			"(group.instance.id, Kafka 2.3) that is back within its session takes its partitions up again and nobody rebalances.",
+		Why: "A dynamic member gets a new member id at each start: its departure and its rejoin are two rebalances. A static member " +
+			"(group.instance.id, Kafka 2.3) that is back within its session gets its partitions back without a rebalance.",
 		Fix:   "Give each member a group.instance.id of its own that survives the restart, and a session.timeout.ms longer than a restart takes.",
-		Price: "a member that is gone for good is noticed only after the session",
+		Price: "a dead member is noticed only after the session",
 		Refs:  []string{"KIP-345"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
@@ -39,7 +39,7 @@ var _ = register(Rule{
 		if n == 0 || dynamic == 0 {
 			return
 		}
-		f := s.Finding(Info, fmt.Sprintf("%s of dynamic members cost a rebalance each in rolling restarts", count(dynamic, "restart")))
+		f := s.Finding(Info, fmt.Sprintf("%s of dynamic members in rolling restarts triggered a rebalance each", count(dynamic, "restart")))
 		f.Fix = &Fix{}
 		report(f)
 	},

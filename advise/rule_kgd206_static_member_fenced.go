@@ -12,7 +12,7 @@ var _ = register(Rule{
 	Uses:     []inspect.Fact{inspect.FactClientLog},
 	Explains: map[inspect.Cause]int{inspect.StaticMemberFenced: 1},
 	Doc: Doc{
-		Summary: "Two processes use one group.instance.id and put each other out.",
+		Summary: "Two processes use one group.instance.id and fence each other.",
 		Why: "A static member that joins takes the place of the one with its instance id, and the old process is fenced (FENCED_INSTANCE_ID) and " +
 			"stops, or is restarted by its supervisor and fences the other in turn. Under KIP-848 the second process is refused " +
 			"(UNRELEASED_INSTANCE_ID) and the log shows nothing.",

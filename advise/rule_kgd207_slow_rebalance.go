@@ -14,10 +14,10 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "A rebalance took half a minute or more, or a KIP-848 group over a minute to converge.",
 		Why: "A classic rebalance completes when the slowest member has polled again, or after its rebalance timeout " +
-			"(max.poll.interval.ms in Java, librdkafka and kafka-python); until then nobody works. A KIP-848 group works on, but partitions " +
+			"(max.poll.interval.ms in Java, librdkafka and kafka-python); until then nothing is consumed. A KIP-848 group keeps consuming, but partitions " +
 			"wait for the member that must give them up.",
 		Fix:   "Shorten the time between two polls of the member that held it, or lower max.poll.interval.ms to what the work needs.",
-		Price: "a lower max.poll.interval.ms puts members out that work for longer",
+		Price: "with a lower max.poll.interval.ms, members that work for longer leave the group",
 		Refs:  []string{"KIP-62", "KIP-848"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
@@ -34,7 +34,7 @@ var _ = register(Rule{
 		if worst == nil {
 			return
 		}
-		how := "the group stood still for %s at %s%s"
+		how := "no partition of the group was consumed for %s at %s%s"
 		if worst.Converged != nil {
 			how = "the group took %s to converge at %s%s"
 		}
@@ -44,7 +44,7 @@ var _ = register(Rule{
 			f.Confidence = inspect.High
 		}
 		if n > 1 {
-			f.Evidence = append(f.Evidence, fmt.Sprintf("%d slow rebalances in all", n))
+			f.Evidence = append(f.Evidence, fmt.Sprintf("%d slow rebalances in total", n))
 		}
 		f.Fix = &Fix{}
 		report(f)

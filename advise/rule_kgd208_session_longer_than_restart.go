@@ -17,7 +17,7 @@ var _ = register(Rule{
 	Explains: map[inspect.Cause]int{inspect.RestartedWithinSession: 3, inspect.StaticMemberRestarted: 1},
 	Doc: Doc{
 		Summary: "Static members have a session many times longer than their restarts take.",
-		Why: "The session of a static member bounds how long a member that is gone for good keeps its partitions. It need not be longer than a " +
+		Why: "The session of a static member bounds how long a dead member keeps its partitions. It need not be longer than a " +
 			"restart takes, with a margin.",
 		Fix:   "Lower session.timeout.ms to what a restart takes, with a margin.",
 		Price: "a restart that takes longer costs a rebalance",

@@ -60,20 +60,20 @@ var _ = register(Rule{
 		inspect.SessionExpired: 1, inspect.RestartedWithinSession: 1, inspect.MemberLeft: 1, inspect.UnknownCause: 1,
 	},
 	Doc: Doc{
-		Summary: "Members go again and again at the same offset of the same partition.",
-		Why: "The committed offset of a partition did not move while one owner after the other went: the record at that offset takes too " +
-			"long or kills the process, and each new owner begins with it.",
-		Fix:   "Read the record at that offset, and handle it apart (time limit, dead letter topic).",
-		Price: "the record is not processed in its place",
+		Summary: "Members leave the group again and again at the same offset of the same partition.",
+		Why: "The committed offset of a partition did not move while one owner after the other left: the record at that offset takes too " +
+			"long or kills the process, and each new owner starts with it.",
+		Fix:   "Read the record at that offset, and handle it separately (time limit, dead letter topic).",
+		Price: "the record is not processed in order",
 		Refs:  []string{"KafkaConsumer javadoc, Detecting Consumer Failures"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
 		for _, place := range StuckRecords(s.Timeline.Rebalances) {
-			f := s.Finding(Error, fmt.Sprintf("members went %d times at %s: the committed offset did not move in between", place.Times, place.Place))
+			f := s.Finding(Error, fmt.Sprintf("members left %d times at %s: the committed offset did not move in between", place.Times, place.Place))
 			f.Confidence = inspect.Medium // that the record is the cause is a conclusion; that it is the same one is not
 			f.Fix = &Fix{}
 			if read := place.Command(s.Case.Cluster.Bootstrap); read != "" {
-				f.Fix.Summary = "Read that record (" + read + "), and handle it apart."
+				f.Fix.Summary = "Read that record (" + read + "), and handle it separately."
 			}
 			report(f)
 		}

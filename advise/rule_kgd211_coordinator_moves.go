@@ -13,7 +13,7 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "The group's coordinator moved several times.",
 		Why: "The coordinator is the leader of the group's partition of __consumer_offsets. When it moves, members lose it, heartbeats fail " +
-			"until it is found again, and every session starts anew once the new leader has loaded the partition.",
+			"until it is found again, and every session starts over once the new leader has loaded the partition.",
 		Fix:   "Find out why the brokers change leadership: restarts, session losses to the controller, preferred leader elections.",
 		Price: "none",
 		Refs:  []string{"GroupCoordinator.onElection", "auto.leader.rebalance.enable"},

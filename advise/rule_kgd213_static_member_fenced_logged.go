@@ -11,8 +11,8 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "A static member was fenced: its group.instance.id is registered by another one, as a log says.",
 		Why: "A static member that joins takes the place of the one with its instance id; the older process gets FENCED_INSTANCE_ID (classic), or the newer one " +
-			"UNRELEASED_INSTANCE_ID (KIP-848). The other one is a second process with the same id, or an earlier registration of the same process: of before a restart in place, or of before its " +
-			"session was lost. Two processes under a supervisor go on putting each other out; an earlier registration is gone after its session.",
+			"UNRELEASED_INSTANCE_ID (KIP-848). The other one is a second process with the same id, or an earlier registration of the same process: from before a restart in place, or from before its " +
+			"session was lost. Two processes under a supervisor keep fencing each other; an earlier registration is gone after its session.",
 		Fix:   "Give each process a group.instance.id of its own, for example a StatefulSet's pod name.",
 		Price: "none",
 		Refs:  []string{"KIP-345", "FENCED_INSTANCE_ID (82)", "UNRELEASED_INSTANCE_ID (111)"},
@@ -30,7 +30,7 @@ var _ = register(Rule{
 		if len(es) > 2 {
 			f.Confidence = inspect.High // an earlier registration is gone after one session
 		}
-		f.Fix = &Fix{Summary: "Give each process a group.instance.id of its own, for example a StatefulSet's pod name. To tell which it is: an id that is fenced once, after a restart or a lost session, was its own; one that is fenced again and again has a second process."}
+		f.Fix = &Fix{Summary: "Give each process a group.instance.id of its own, for example a StatefulSet's pod name. How to decide: an id that is fenced once, after a restart or a lost session, was its own; one that is fenced again and again has a second process."}
 		report(f)
 	},
 })

@@ -13,8 +13,8 @@ var _ = register(Rule{
 	Uses:      []inspect.Fact{inspect.FactClientConfig},
 	SymptomOf: []string{"KGD201", "KGD101", "KGD102", "KGD103", "KGD113", "KGD226"},
 	Doc: Doc{
-		Summary: "The coordinator put members out because their heartbeats stopped, as its log says.",
-		Why:     "The coordinator logs each member that it removes on heartbeat expiration: the process ended, stopped for longer than the session, or was cut off.",
+		Summary: "The coordinator evicted members because their heartbeats stopped, as its log says.",
+		Why:     "The coordinator logs each member that it removes on heartbeat expiration: the process ended, was paused for longer than the session, or was cut off.",
 		Fix:     "Look at the processes of these members at those times: garbage collection, CPU throttling, restarts, network.",
 		Price:   "none",
 		Refs:    []string{"GroupCoordinator.onExpireHeartbeat", "KIP-735"},
@@ -24,7 +24,7 @@ var _ = register(Rule{
 		if len(es) == 0 {
 			return
 		}
-		report(s.logged(Warning, "members were put out on heartbeat expiration: no heartbeat for the session"+s.said(keySession)+s.sinceJoin(es[0])+s.alsoElsewhere(es[0]), es))
+		report(s.logged(Warning, "members were evicted on heartbeat expiration: no heartbeat for the session"+s.said(keySession)+s.sinceJoin(es[0])+s.alsoElsewhere(es[0]), es))
 	},
 })
 
@@ -62,5 +62,5 @@ func (s *Subject) sinceJoin(e inspect.LogEvent) string {
 	if last.Sign == inspect.SignPreparing {
 		return "; the rebalance had waited " + took + " for it, until its session expired"
 	}
-	return "; " + took + " after the group had stabilised, so that perhaps not one heartbeat of it came"
+	return "; " + took + " after the group had become stable, so possibly it sent no heartbeat at all"
 }

@@ -15,9 +15,9 @@ var _ = register(Rule{
 	SymptomOf: []string{"KGD105", "KGD120", "KGD601", "KGD113", "KGD216"},
 	Doc: Doc{
 		Summary: "A consumer left the group because it was not polled in time, as a log says.",
-		Why: "A consumer that is not polled for max.poll.interval.ms (a Connect worker: rebalance.timeout.ms) leaves the group by itself. The log states the cause; " +
-			"how long the work took stands in it only where the library says so.",
-		Fix:   "Raise max.poll.interval.ms above the longest time between two polls, or hand out fewer records a poll.",
+		Why: "A consumer that is not polled for max.poll.interval.ms (a Connect worker: rebalance.timeout.ms) leaves the group. The log states the cause; " +
+			"how long the work took is in it only where the library says so.",
+		Fix:   "Raise max.poll.interval.ms above the longest time between two polls, or return fewer records per poll.",
 		Price: "a consumer that hangs is noticed later, and a rebalance may wait for a slow member that long",
 		Refs:  []string{"KIP-62", "log texts of the client libraries"},
 	},
@@ -77,7 +77,7 @@ func (s *Subject) pollTimeout(es []inspect.LogEvent) string {
 // shorter, else above what was seen.
 func (s *Subject) pollTimeoutFix(es []inspect.LogEvent) *Fix {
 	if s.workers(es) {
-		return &Fix{Summary: "Raise rebalance.timeout.ms of the worker, or mend the connector that holds it up; no consumer setting helps."}
+		return &Fix{Summary: "Raise rebalance.timeout.ms of the worker, or fix the connector that blocks it; no consumer setting helps."}
 	}
 	limit, longest := s.pollLimit(es)
 	if limit == 0 {
@@ -85,13 +85,13 @@ func (s *Subject) pollTimeoutFix(es []inspect.LogEvent) *Fix {
 	}
 	to := inspect.PollIntervalFor(max(longest, limit), defaultPoll, limit)
 	if to > mostAdvised || to <= limit {
-		return &Fix{Summary: "Hand out less work a poll, or process in another thread and pause the partitions meanwhile."}
+		return &Fix{Summary: "Return fewer records per poll, or process in another thread and pause the partitions meanwhile."}
 	}
 	c := s.consumer()
 	if c == nil || c.Worker() {
-		return &Fix{Summary: fmt.Sprintf("Raise max.poll.interval.ms above the longest time between two polls, for example to %s, or hand out less work a poll.", ms(to))}
+		return &Fix{Summary: fmt.Sprintf("Raise max.poll.interval.ms above the longest time between two polls, for example to %s, or return fewer records per poll.", ms(to))}
 	}
-	return &Fix{Summary: "Raise max.poll.interval.ms above the longest time between two polls, or hand out less work a poll.", Set: map[string]string{keyPoll: ms(to)},
+	return &Fix{Summary: "Raise max.poll.interval.ms above the longest time between two polls, or return fewer records per poll.", Set: map[string]string{keyPoll: ms(to)},
 		Price: fmt.Sprintf("a consumer that hangs is noticed after %s instead of %s", span(to), span(limit))}
 }
 

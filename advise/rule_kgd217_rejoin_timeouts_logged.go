@@ -12,9 +12,9 @@ var _ = register(Rule{
 	Uses:      []inspect.Fact{inspect.FactClientConfig},
 	SymptomOf: []string{"KGD112", "KGD105", "KGD207"},
 	Doc: Doc{
-		Summary: "Members did not rejoin within the rebalance timeout and were put out, as the coordinator's log says.",
+		Summary: "Members did not rejoin within the rebalance timeout and were evicted, as the coordinator's log says.",
 		Why: "In a rebalance every member must rejoin within the group's longest rebalance timeout (max.poll.interval.ms in Java, librdkafka and kafka-python). A member that is " +
-			"busy with a batch for longer is put out, comes back, and begins the next round.",
+			"busy with a batch for longer is evicted, comes back, and triggers the next rebalance.",
 		Fix:   "Raise the rebalance timeout (max.poll.interval.ms) above the longest batch, or make batches smaller.",
 		Price: "a rebalance may wait for a slow member that long",
 		Refs:  []string{"KIP-62", "GroupCoordinator.onCompleteJoin"},

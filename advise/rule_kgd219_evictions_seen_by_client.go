@@ -15,10 +15,10 @@ var _ = register(Rule{
 	SymptomOf: []string{"KGD105", "KGD101", "KGD102", "KGD103", "KGD113", "KGD201", "KGD214", "KGD215", "KGD217", "KGD220", "KGD226", "KGD227", "KGD608"},
 	Doc: Doc{
 		Summary: "The coordinator no longer knew a member, as the client's log says.",
-		Why: "A heartbeat or commit that is answered by UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION, and CommitFailedException, mean that the member was put out: its session expired, or it did not " +
+		Why: "A heartbeat or commit that is answered by UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION, and CommitFailedException, mean that the member was evicted: its session expired, or it did not " +
 			"rejoin within the rebalance timeout. After a poll timeout the log has a line of its own; without one it was the session or the rebalance. The advice in CommitFailedException " +
 			"about max.poll.interval.ms is the same whatever the cause was.",
-		Fix:   "Look at what the process did in the time before the line: work longer than the rebalance timeout, a blocked heartbeat thread, a pause. The coordinator's log tells which timeout it was.",
+		Fix:   "Look at what the process did in the time before the line: work longer than the rebalance timeout, a blocked heartbeat thread, a pause. The coordinator's log says which timeout it was.",
 		Price: "none",
 		Refs:  []string{"UNKNOWN_MEMBER_ID (25)", "ILLEGAL_GENERATION (22)", "CommitFailedException"},
 	},
@@ -35,13 +35,13 @@ var _ = register(Rule{
 		if len(out) == 0 {
 			return
 		}
-		f := s.logged(Warning, "a member was put out: "+s.evictedHow(out, told), out)
+		f := s.logged(Warning, "a member was evicted: "+s.evictedHow(out, told), out)
 		f.Confidence = inspect.Medium
 		if gap := s.silenceBefore(out[0]); gap != "" {
 			f.Message += "; " + gap
 		}
 		if told == "" {
-			f.Evidence = append(f.Evidence, "no line of a poll timeout stands before it")
+			f.Evidence = append(f.Evidence, "no line about a poll timeout precedes it")
 		}
 		f.Fix = s.evictedFix(out, told)
 		report(f)
@@ -63,7 +63,7 @@ func (l lane) evictions() (out []inspect.LogEvent, told string) {
 		}
 		if ok && last.Sign == inspect.SignAlreadyRebalancing && told == "" {
 			first := l.firstTold(i)
-			told = fmt.Sprintf("told of a rebalance at %s, it had not rejoined by %s", clockAt(first), clockAt(e))
+			told = fmt.Sprintf("it learned of a rebalance at %s and had not rejoined by %s", clockAt(first), clockAt(e))
 		}
 		out = append(out, e)
 	}
@@ -87,11 +87,11 @@ func (l lane) firstTold(i int) inspect.LogEvent {
 
 // evictedHow says what the lines say, and which timeouts may stand behind it.
 func (s *Subject) evictedHow(es []inspect.LogEvent, told string) string {
-	what := "the coordinator did not know it any more"
+	what := "the coordinator no longer knew it"
 	if slices.ContainsFunc(es, func(e inspect.LogEvent) bool { return e.Kind == inspect.LogCommitFailed }) {
 		what = "its commit was refused because it was no longer a member"
 		if slices.ContainsFunc(es, func(e inspect.LogEvent) bool { return e.Kind == inspect.LogEvicted }) {
-			what = "the coordinator did not know it any more, and refused its commits"
+			what = "the coordinator no longer knew it, and refused its commits"
 		}
 	}
 	if codes := distinct(es, func(e inspect.LogEvent) string { return e.Error }); len(codes) > 0 {
@@ -102,7 +102,7 @@ func (s *Subject) evictedHow(es []inspect.LogEvent, told string) string {
 	case slices.ContainsFunc(es, func(e inspect.LogEvent) bool { return hasText(e, "longer than the configured session.timeout.ms") }):
 		return what + "; in this client (Java before 0.10.1) session.timeout.ms" + s.said(keySession) + " bounds the time between two polls"
 	case told != "":
-		return what + "; " + told + ": the batch it was at took longer than the rebalance timeout" + s.said(keyRebalance)
+		return what + "; " + told + ": its batch took longer than the rebalance timeout" + s.said(keyRebalance)
 	case s.polled(family) && s.onlyCommits(es):
 		return what + ", which follows from work longer than max.poll.interval.ms" + s.said(keyPoll) + ", or from an expired session" + s.said(keySession)
 	}

@@ -11,8 +11,8 @@ var _ = register(Rule{
 	ID: "KGD220", Name: "nobody-polls", Severity: Warning, Since: "v0.2.0", Scope: PerLog,
 	Needs: []inspect.Fact{inspect.FactClientLog},
 	Doc: Doc{
-		Summary: "A client is told again and again that the group is rebalancing, and never rejoins.",
-		Why: "The heartbeat thread learns of the rebalance; JoinGroup is sent by poll(). Where the one goes on without the other, nobody polls: the application's thread is blocked or has ended, or a " +
+		Summary: "A client learns again and again that the group is rebalancing, and never rejoins.",
+		Why: "The heartbeat thread learns of the rebalance; JoinGroup is sent by poll(). Heartbeats without a rejoin mean that nothing polls: the application's thread is blocked or has ended, or a " +
 			"rebalance callback hangs. The group waits for this member until its rebalance timeout.",
 		Fix:   "Look at the thread that polls: a thread dump shows whether it is in the application's code, in a rebalance callback, or gone.",
 		Price: "none",
@@ -33,7 +33,7 @@ var _ = register(Rule{
 			if who == "" {
 				who = "a client"
 			}
-			f := s.Finding(Warning, fmt.Sprintf("%s was told %d times%s that the group is rebalancing and never rejoined: its heartbeat thread lives, but nobody polls, or a rebalance callback hangs", who, len(run), over))
+			f := s.Finding(Warning, fmt.Sprintf("%s received REBALANCE_IN_PROGRESS %d times%s and never rejoined: its heartbeat thread runs, but nothing polls, or a rebalance callback hangs", who, len(run), over))
 			where := run[0].From
 			f.Where, f.Confidence, f.Evidence = &where, inspect.Medium, quoteLines([]inspect.LogEvent{run[0], last})
 			f.Fix = &Fix{}

@@ -11,11 +11,11 @@ var _ = register(Rule{
 	ID: "KGD222", Name: "connect-config-behind", Severity: Error, Since: "v0.2.0", Scope: PerLog,
 	Needs: []inspect.Fact{inspect.FactClientLog},
 	Doc: Doc{
-		Summary: "A Connect worker forces one rebalance after the other, since its config topic lacks what the leader has, as its log says.",
+		Summary: "A Connect worker forces one rebalance after the other because its config topic lacks what the leader has, as its log says.",
 		Why: "Workers of one group.id must read one config.storage.topic. A worker that finds its own end of that topic behind the leader's offset forces a rebalance and reads again. Where it reads another " +
 			"topic it never catches up: two Connect clusters share a group.id.",
 		Fix:   "Give each Connect cluster a group.id of its own, with config, offset and status topics of its own; workers of one cluster need the same three topics.",
-		Price: "connectors start anew in the cluster whose group.id changes",
+		Price: "connectors start again in the cluster whose group.id changes",
 		Refs:  []string{"DistributedHerder", "config.storage.topic"},
 	},
 	Check: func(s *Subject, report func(Finding)) {

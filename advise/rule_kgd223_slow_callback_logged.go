@@ -18,7 +18,7 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "A rebalance callback took longer than the rebalance timeout, as a client's log says.",
 		Why: "A member rejoins after its callback for revoked partitions has ended. The group waits for it up to the rebalance timeout (max.poll.interval.ms in Java, librdkafka and kafka-python) and " +
-			"then puts it out.",
+			"then evicts it.",
 		Fix:   "Do less in the callback (finish the batch outside, commit only what is done), or raise the rebalance timeout above it.",
 		Price: "a rebalance may wait for a slow member that long",
 		Refs:  []string{"ConsumerRebalanceListener", "KIP-62"},

@@ -12,8 +12,8 @@ var _ = register(Rule{
 	Uses:      []inspect.Fact{inspect.FactClientConfig},
 	SymptomOf: []string{"KGD605", "KGD202"},
 	Doc: Doc{
-		Summary: "Members were put out between JoinGroup and SyncGroup, as the coordinator's log says.",
-		Why: "In the state CompletingRebalance the group waits for the leader to hand the assignment in. A member that expires there was not silent by itself: the leader's assignment takes longer than " +
+		Summary: "Members were evicted between JoinGroup and SyncGroup, as the coordinator's log says.",
+		Why: "In the state CompletingRebalance the group waits for the leader to hand the assignment in. Such an expiry has one of three reasons: the leader's assignment takes longer than " +
 			"the session, or the client sends no heartbeats in that time (Java before 2.6.1 and 2.7.0), or it works on between its two requests.",
 		Fix:   "Look at the leader of the group: a slow assignor (many topics, a custom one, Streams' lag queries), a pause. Upgrade Java clients to 2.7.0 or later, or raise session.timeout.ms above the time that the assignment takes.",
 		Price: "a longer session notices a dead member later",

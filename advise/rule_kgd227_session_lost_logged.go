@@ -14,9 +14,9 @@ var _ = register(Rule{
 	Uses:      []inspect.Fact{inspect.FactClientConfig},
 	SymptomOf: []string{"KGD102", "KGD103", "KGD113", "KGD303", "KGD308", "KGD316", "KGD604", "KGD608"},
 	Doc: Doc{
-		Summary: "A client had no answer from the coordinator for its whole session, as its log says.",
-		Why: "The client counts the time since the last heartbeat that was answered. It runs out when the process or its heartbeat thread stood still (a pause, a lock, a blocked event loop), when the " +
-			"session is too short for a busy client, or when the coordinator or the network did not answer. An advertised address that leads nowhere is not among these: the member had joined.",
+		Summary: "A client got no answer from the coordinator for its whole session, as its log says.",
+		Why: "The client counts the time since the last heartbeat that was answered. It runs out when the process or its heartbeat thread was paused (a pause, a lock, a blocked event loop), when the " +
+			"session is too short for a busy client, or when the coordinator or the network did not answer. A wrong advertised address is ruled out: the member had joined.",
 		Fix:   "See who else lost it: all clients of one broker at once point to that broker. For one client alone look at the gap in its own log before the line, and set session.timeout.ms to 45000 where it is shorter.",
 		Price: "a dead member is noticed later",
 		Refs:  []string{"session.timeout.ms", "KIP-735", "librdkafka SESSTMOUT"},

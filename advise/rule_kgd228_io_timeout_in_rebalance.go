@@ -14,8 +14,8 @@ var _ = register(Rule{
 	SymptomOf: []string{"KGD111", "KGD112"},
 	Doc: Doc{
 		Summary: "A client gave up reading from its coordinator while a rebalance waited, as its log says.",
-		Why: "The coordinator answers JoinGroup when all members have rejoined. A member whose handler is still at a record, or at its retries, holds the others up; their read timeout (Net.ReadTimeout of sarama " +
-			"is 30 s) ends the wait before the rebalance timeout does, they come back, and the rebalance begins anew.",
+		Why: "The coordinator answers JoinGroup when all members have rejoined. A member whose handler is still busy with a record, or its retries, holds the others up; their read timeout (Net.ReadTimeout of sarama " +
+			"is 30 s) ends the wait before the rebalance timeout does, they come back, and the rebalance starts over.",
 		Fix:   "Bound the retries of the handler below the rebalance timeout, and set the read timeout above the rebalance timeout.",
 		Price: "a dead connection is noticed later",
 		Refs:  []string{"sarama Net.ReadTimeout", "JoinGroupRequest"},
@@ -42,7 +42,7 @@ var _ = register(Rule{
 		}
 		read, rebalance, below := s.readBelowRebalance()
 		if below {
-			f := s.logged(Warning, what+fmt.Sprintf(": %s, and %s; in a rebalance JoinGroup waits that long, and each attempt that is given up begins the next", read.Say(), rebalance.Say()), es)
+			f := s.logged(Warning, what+fmt.Sprintf(": %s, and %s; in a rebalance JoinGroup waits that long, and each abandoned attempt triggers the next", read.Say(), rebalance.Say()), es)
 			f.Confidence = inspect.Medium
 			f.Fix = &Fix{Set: map[string]string{keySocket: ms(inspect.RoundUp(rebalance.D + 5*time.Second))}}
 			f.settles(s.consumer())
@@ -50,7 +50,7 @@ var _ = register(Rule{
 			return
 		}
 		if read.Origin == inspect.OriginSet && read.D < defaultRead && len(es) > 1 {
-			f := s.logged(Warning, what+fmt.Sprintf(": %s; the broker holds JoinGroup for longer in a rebalance, and each attempt that is given up begins the next", read.Say()), es)
+			f := s.logged(Warning, what+fmt.Sprintf(": %s; the broker holds JoinGroup for longer in a rebalance, and each abandoned attempt triggers the next", read.Say()), es)
 			f.Confidence = inspect.Medium
 			f.Fix = &Fix{Set: map[string]string{keySocket: ms(2 * defaultRead)}}
 			f.settles(s.consumer())

@@ -14,9 +14,9 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "A request of librdkafka timed out behind another one on the same connection, as its log says.",
 		Why: "Requests to the coordinator go over one connection, in order. JoinGroup is answered when the join phase ends, up to the rebalance timeout (max.poll.interval.ms) later; what comes behind it, LeaveGroup and " +
-			"Heartbeat too, waits. The line says how long JoinGroup may still wait, which tells max.poll.interval.ms.",
+			"Heartbeat too, waits. The line says how long JoinGroup may still wait; max.poll.interval.ms is longer than that.",
 		Fix:   "Lower max.poll.interval.ms to what the work needs, with a margin: a rebalance waits for a busy member that long.",
-		Price: "a batch that takes longer than the new interval puts the consumer out",
+		Price: "a batch that takes longer than the new interval makes the consumer leave the group",
 		Refs:  []string{"librdkafka REQTMOUT", "KIP-62"},
 	},
 	Check: func(s *Subject, report func(Finding)) {

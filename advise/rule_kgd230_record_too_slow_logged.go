@@ -13,7 +13,7 @@ var _ = register(Rule{
 	SymptomOf: []string{"KGD127"},
 	Doc: Doc{
 		Summary: "One record took longer than the limit that the library or framework sets for it, as its log says.",
-		Why: "Beside Kafka's own timeouts some libraries limit the time of a single record: sarama gives a partition up for the moment after Consumer.MaxProcessingTime (100 ms by default), SmallRye stops a channel whose " +
+		Why: "Besides Kafka's own timeouts, some libraries limit the time of a single record: sarama stops a partition for a while after Consumer.MaxProcessingTime (100 ms by default), SmallRye stops a channel whose " +
 			"record waits longer than throttled.unprocessed-record-max-age.ms (60 s by default).",
 		Fix:   "Raise that limit well above the time that one record takes, the wait in the queue included, or make the work shorter.",
 		Price: "a record that hangs is noticed later",

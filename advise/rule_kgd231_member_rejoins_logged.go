@@ -12,10 +12,10 @@ var _ = register(Rule{
 	Needs:     []inspect.Fact{inspect.FactClientLog},
 	SymptomOf: []string{"KGD218", "KGD222", "KGD224"},
 	Doc: Doc{
-		Summary: "One member of a stable group joins anew again and again, as the coordinator's log says.",
-		Why: "A member that sends JoinGroup in a stable group begins a rebalance for all. The leader does so for new partitions or topics, any member for a new subscription, and a client at fault for no reason: the " +
+		Summary: "One member of a stable group rejoins again and again, as the coordinator's log says.",
+		Why: "A member that sends JoinGroup in a stable group triggers a rebalance for all. The leader does so for new partitions or topics, any member for a new subscription, and a client at fault for no reason: the " +
 			"coordinator only says who it was.",
-		Fix:   "Look at the log of that client at that time: it rejoins by itself, and its log tells why (Java since 3.0 names a reason, librdkafka with debug=cgrp).",
+		Fix:   "Look at the log of that client at that time: it rejoins by itself, and its log says why (Java since 3.0 names a reason, librdkafka with debug=cgrp).",
 		Price: "none",
 		Refs:  []string{"GroupCoordinator.doJoinGroup", "KIP-800"},
 	},
@@ -32,14 +32,14 @@ var _ = register(Rule{
 			if len(es) < fewErrors {
 				continue
 			}
-			what := "one member joins anew again and again, and the group rebalances each time"
+			what := "one member rejoins again and again, and the group rebalances each time"
 			if gap := es[1].Time.Sub(es[0].Time.Time); len(es) == fewErrors && !es[0].Time.IsZero() && gap > time.Minute {
 				continue // three in a long log are deploys
 			}
 			if every, ok := period(es); ok {
-				what = "one member joins anew every " + span(every.Round(time.Second)) + ", and the group rebalances each time"
+				what = "one member rejoins every " + span(every.Round(time.Second)) + ", and the group rebalances each time"
 			}
-			f := s.logged(Warning, what+": it is the client that rejoins, its own log tells why", es)
+			f := s.logged(Warning, what+": the client itself rejoins; its own log says why", es)
 			f.Confidence = inspect.Medium
 			report(f)
 			return

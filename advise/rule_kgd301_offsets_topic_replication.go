@@ -11,11 +11,11 @@ var _ = register(Rule{
 	Needs:    []inspect.Fact{inspect.FactOffsetsTopic},
 	Explains: map[inspect.Cause]int{inspect.CoordinatorMoved: 2, inspect.AssignmentFailed: 2},
 	Doc: Doc{
-		Summary: "Partitions of __consumer_offsets have one replica only, or replicas that are not in sync.",
-		Why: "The leader of a group's partition of __consumer_offsets is its coordinator. With one replica, a broker that stops takes its " +
-			"groups out of action and, if its disk is lost, their offsets with it; out-of-sync replicas cannot take over without loss.",
+		Summary: "Partitions of __consumer_offsets have only one replica, or replicas that are not in sync.",
+		Why: "The leader of a group's partition of __consumer_offsets is its coordinator. With one replica, a broker that stops leaves its " +
+			"groups without a coordinator and, if its disk is lost, without offsets; out-of-sync replicas cannot take over without loss.",
 		Fix:   "Reassign __consumer_offsets to three replicas (kafka-reassign-partitions), or bring the missing brokers back.",
-		Price: "the copying loads the brokers until it is done",
+		Price: "copying the data loads the brokers",
 		Refs:  []string{"offsets.topic.replication.factor", "kafka-reassign-partitions"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
@@ -29,7 +29,7 @@ var _ = register(Rule{
 			}
 		}
 		if len(single) > 0 {
-			sev, where := Warning, "a broker that stops takes its groups out of action"
+			sev, where := Warning, "when that broker stops, its groups have no coordinator"
 			if n := s.Case.Cluster.Brokers; n == 1 || n == 0 && len(s.Case.Brokers) == 1 {
 				sev, where = Info, "with one broker there is no other way"
 			}

@@ -15,7 +15,7 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "Partitions of __consumer_offsets have fewer in-sync replicas than min.insync.replicas.",
 		Why: "The coordinator writes the group's metadata at the end of each rebalance. When the append fails with NOT_ENOUGH_REPLICAS, members " +
-			"get COORDINATOR_NOT_AVAILABLE and the group prepares the next rebalance: it never settles, and no offset can be committed.",
+			"get COORDINATOR_NOT_AVAILABLE and the group prepares the next rebalance: it never becomes stable, and no offset can be committed.",
 		Fix:   "Bring the missing replicas of __consumer_offsets back.",
 		Price: "none",
 		Refs:  []string{"GroupMetadataManager.appendGroupMetadataErrorToResponseError", "min.insync.replicas"},

@@ -12,7 +12,7 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "Partitions of __consumer_offsets have no leader, so their groups have no coordinator.",
 		Why: "The coordinator of a group is the leader of its partition. Without one, FindCoordinator answers COORDINATOR_NOT_AVAILABLE, and every " +
-			"consumer of these groups stands still and retries until a replica comes back.",
+			"consumer of these groups stops consuming and retries until a replica comes back.",
 		Fix:   "Start a broker that holds an in-sync replica of these partitions.",
 		Price: "none",
 		Refs:  []string{"COORDINATOR_NOT_AVAILABLE (15)", "KafkaApis.handleFindCoordinator"},

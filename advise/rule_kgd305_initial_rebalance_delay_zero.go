@@ -13,10 +13,10 @@ var _ = register(Rule{
 	Needs: []inspect.Fact{inspect.FactBrokerConfig},
 	Doc: Doc{
 		Summary: "Groups do not wait for further members when they start.",
-		Why: "With group.initial.rebalance.delay.ms=0 the first member of an empty group gets all partitions at once, and each one that starts after it " +
+		Why: "With group.initial.rebalance.delay.ms=0 the first member of an empty group gets all partitions at once, and each later one " +
 			"rebalances the group again. The server.properties that Kafka ships has 0 for development and says that 3 seconds suit production.",
 		Fix:   "Set group.initial.rebalance.delay.ms to 3000 on every broker.",
-		Price: "an empty group begins three seconds later; brokers restart one by one",
+		Price: "an empty group starts three seconds later; brokers restart one by one",
 		Refs:  []string{"KIP-134", "config/server.properties"},
 	},
 	Unknown: func(s *Subject) string { return s.unreadBrokerKey(keyInitialDelay) },

@@ -13,7 +13,7 @@ var _ = register(Rule{
 	Needs: []inspect.Fact{inspect.FactBrokerConfig},
 	Doc: Doc{
 		Summary: "Brokers have different settings for groups.",
-		Why: "A group is bound by the settings of the broker that coordinates it. When coordination moves, as in a rolling restart, the same consumers meet " +
+		Why: "A group is bound by the settings of the broker that coordinates it. When coordination moves, as in a rolling restart, the same consumers get " +
 			"other bounds: a session timeout that was allowed is refused, or offsets are kept for another time.",
 		Fix:   "Give all brokers the same group and offsets settings.",
 		Price: "brokers restart one by one",

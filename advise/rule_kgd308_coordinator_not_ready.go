@@ -28,7 +28,7 @@ var _ = register(Rule{
 			if len(es) <= fewErrors {
 				continue
 			}
-			what := fmt.Sprintf("%s stands %d times in the logs", name, len(es))
+			what := fmt.Sprintf("%s appears %d times in the logs", name, len(es))
 			if first, last := es[0].Time, es[len(es)-1].Time; !first.IsZero() && last.Sub(first.Time) > time.Second {
 				what += " within " + span(last.Sub(first.Time).Round(time.Second))
 			}

@@ -16,13 +16,13 @@ var _ = register(Rule{
 		Summary: "The group is empty, and its offsets are about to be dropped.",
 		Why: "Since KIP-211 the offsets of a group are kept for offsets.retention.minutes from the moment when its last member left. A consumer that comes " +
 			"back after that starts where auto.offset.reset says.",
-		Fix:   "Start a consumer of the group, or raise offsets.retention.minutes before the time is over.",
+		Fix:   "Start a consumer of the group, or raise offsets.retention.minutes before they are dropped.",
 		Price: "none",
 		Refs:  []string{"KIP-211"},
 	},
 	Unknown: func(s *Subject) string {
 		if s.Live.State == "Empty" && s.Live.StateSince.IsZero() {
-			return "since when the group is empty stands in __consumer_offsets, which was not read"
+			return "since when the group is empty is in __consumer_offsets, which was not read"
 		}
 		return s.unreadBrokerKey(keyRetention)
 	},

@@ -29,7 +29,7 @@ var _ = register(Rule{
 		if !ok || strings.TrimSpace(policy) == "compact" {
 			return
 		}
-		f := s.Finding(Error, fmt.Sprintf("__consumer_offsets has cleanup.policy=%s: committed offsets are lost, or the topic grows for ever", policy))
+		f := s.Finding(Error, fmt.Sprintf("__consumer_offsets has cleanup.policy=%s: committed offsets are lost, or the topic grows forever", policy))
 		f.Fix = &Fix{}
 		report(f)
 	},

@@ -14,7 +14,7 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "Clients lost their coordinator again and again, as their logs say.",
 		Why: "A client loses its coordinator when the broker restarts or stops answering, when the connection is cut (idle timeouts of load balancers), or when the " +
-			"advertised address does not lead there. Once is a failover; again and again is a fault.",
+			"advertised address does not lead there. Once is a failover; repeatedly is a fault.",
 		Fix:   "Find out whether the coordinator's broker, the network between, or its advertised address is at fault: kgdiag check from the client's host.",
 		Price: "none",
 		Refs:  []string{"NOT_COORDINATOR (16)", "AbstractCoordinator.markCoordinatorUnknown"},

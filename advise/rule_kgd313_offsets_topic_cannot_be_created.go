@@ -14,7 +14,7 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "__consumer_offsets does not exist and cannot be created with these brokers.",
 		Why: "The topic is created at the first request for a coordinator, with offsets.topic.replication.factor replicas. With fewer brokers that fails, and every " +
-			"client is told again and again that the coordinator is not available.",
+			"client receives COORDINATOR_NOT_AVAILABLE again and again.",
 		Fix:   "Set offsets.topic.replication.factor to at most the number of brokers (1 on a development broker), or start the missing brokers.",
 		Price: "with one replica, groups depend on one broker",
 		Refs:  []string{"offsets.topic.replication.factor", "COORDINATOR_NOT_AVAILABLE (15)"},

@@ -13,7 +13,7 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "The coordinator could not write the group's metadata to __consumer_offsets, as its log says.",
 		Why: "The assignment of a generation is written to the group's partition of __consumer_offsets before members get it. With too few in-sync replicas, or a slow one, the write fails, and the " +
-			"coordinator begins the rebalance anew: the members did nothing wrong.",
+			"coordinator starts the rebalance over: the members did nothing wrong.",
 		Fix:   "Bring the replicas of that partition back into sync: look at the brokers that hold them, at min.insync.replicas and at the replication factor of __consumer_offsets.",
 		Price: "none",
 		Refs:  []string{"GroupMetadataManager.storeGroup", "NOT_ENOUGH_REPLICAS (19)", "offsets.commit.timeout.ms"},

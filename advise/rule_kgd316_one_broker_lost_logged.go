@@ -18,7 +18,7 @@ var _ = register(Rule{
 	Needs: []inspect.Fact{inspect.FactClientLog},
 	Doc: Doc{
 		Summary: "Several clients lost the same broker within seconds, as their logs say.",
-		Why:     "One client that loses its coordinator may itself have stood still. Several that lose the same broker in the same seconds did not: the broker, or the way to it, stopped answering.",
+		Why:     "One client that loses its coordinator may itself have been paused. Several that lose the same broker in the same seconds were not: the broker, or the network path to it, stopped answering.",
 		Fix:     "Look at that broker at that time: restart, pause, disk, network.",
 		Price:   "none",
 		Refs:    []string{"session.timeout.ms", "NetworkClient"},
@@ -38,7 +38,7 @@ var _ = register(Rule{
 			if len(who) < lostTogether {
 				continue
 			}
-			f := s.logged(Warning, fmt.Sprintf("%d clients lost broker %d within %s, at %s: that broker, or the way to it, stopped answering", len(who), *first.Node, span(lostWithin), clockAt(first)), together)
+			f := s.logged(Warning, fmt.Sprintf("%d clients lost broker %d within %s, at %s: that broker, or the network path to it, stopped answering", len(who), *first.Node, span(lostWithin), clockAt(first)), together)
 			report(f)
 			return
 		}

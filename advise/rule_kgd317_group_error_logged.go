@@ -21,7 +21,7 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "A request of the group was refused with an error of Kafka, as a log says.",
 		Why:     "Each error code of the group protocol says what the coordinator refused. The finding names the code and what it means.",
-		Fix:     "Do what the code asks for: kgdiag explain CODE.",
+		Fix:     "Look the code up: kgdiag explain CODE.",
 		Price:   "none",
 		Refs:    []string{"org.apache.kafka.common.protocol.Errors"},
 	},

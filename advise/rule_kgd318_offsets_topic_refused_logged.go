@@ -13,7 +13,7 @@ var _ = register(Rule{
 	SymptomOf: []string{"KGD313"},
 	Doc: Doc{
 		Summary: "__consumer_offsets cannot be created with so few brokers, as a broker's log says.",
-		Why: "The topic is created at the first request for a coordinator, with offsets.topic.replication.factor replicas. With fewer live brokers that fails, and every client is told again and again that " +
+		Why: "The topic is created at the first request for a coordinator, with offsets.topic.replication.factor replicas. With fewer live brokers that fails, and every client learns again and again that " +
 			"the coordinator is not available.",
 		Fix:   "Set offsets.topic.replication.factor to at most the number of brokers (1 on a single broker), or start the missing brokers.",
 		Price: "with one replica, groups depend on one broker",

@@ -16,11 +16,11 @@ var _ = register(Rule{
 	Needs: []inspect.Fact{inspect.FactClientConfig},
 	Uses:  []inspect.Fact{inspect.FactGroupConfig},
 	Doc: Doc{
-		Summary: "A setting of the classic protocol stands beside group.protocol=consumer.",
+		Summary: "A setting of the classic protocol is used together with group.protocol=consumer.",
 		Why: "Under KIP-848 session timeout, heartbeat interval and assignor are the broker's. The Java client from 4.0 on and librdkafka refuse " +
-			"to start with them; Java 3.7 to 3.9 ignores them silently, so that they promise what is not so.",
+			"to start with them; Java 3.7 to 3.9 ignores them silently.",
 		Fix:   "Delete the classic settings; set consumer.session.timeout.ms or consumer.heartbeat.interval.ms for the group on the broker if need be.",
-		Price: "the broker's values count, for all members of the group alike",
+		Price: "the broker's values apply to all members of the group",
 		Refs:  []string{"KIP-848", "ConsumerConfig.checkUnsupportedConfigsPostProcess", "KAFKA-18156"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
@@ -44,7 +44,7 @@ var _ = register(Rule{
 		}
 		f := s.Finding(sev, fmt.Sprintf("%s %s when %s=consumer", strings.Join(names, ", "), what, s.spell(keyProtocol)), found...)
 		if s.Assumed {
-			f.Evidence = append(f.Evidence, fmt.Sprintf("taken for %s; name yours with --client NAME@VERSION", s.client()))
+			f.Evidence = append(f.Evidence, fmt.Sprintf("assumed to be %s; name yours with --client NAME@VERSION", s.client()))
 			f.Confidence = inspect.Medium
 		}
 		f.Fix = &Fix{Delete: keys}

@@ -15,7 +15,7 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "Members of one group run with different timeouts.",
 		Why: "Each member brings its own session and rebalance timeout into the group. The join phase waits for the longest rebalance " +
-			"timeout of all, so the slowest setting decides for everybody, and the shortest session is the first to expire.",
+			"timeout of all, so the longest setting applies to all members, and the shortest session is the first to expire.",
 		Fix:   "Give all members of the group the same timeouts.",
 		Price: "the members that change restart once",
 		Refs:  []string{"ClassicGroup.rebalanceTimeoutMs"},

@@ -27,7 +27,7 @@ var _ = register(Rule{
 		if partitions <= 0 || idle <= 0 {
 			return
 		}
-		f := s.Finding(Info, fmt.Sprintf("%s for %s: %d of them have nothing to read", count(len(s.Members), "member"), count(partitions, "partition"), idle))
+		f := s.Finding(Info, fmt.Sprintf("%s for %s: %d of them have nothing to consume", count(len(s.Members), "member"), count(partitions, "partition"), idle))
 		if who, times := s.idleRestarts(); times > 1 {
 			f.Severity = Warning
 			f.Message += fmt.Sprintf(", and %s among them came and went %d times", who, times)

@@ -13,7 +13,7 @@ var _ = register(Rule{
 	SymptomOf: []string{"KGD405"},
 	Doc: Doc{
 		Summary: "Members of one group subscribe to different topics.",
-		Why: "A partition can only go to a member that subscribes to its topic, so the members do not share the work alike, and every change of one subscription " +
+		Why: "A partition can only go to a member that subscribes to its topic, so the members do not share the work evenly, and every change of one subscription " +
 			"rebalances all. During a deployment that changes the subscription it is expected for a while.",
 		Fix:   "Let all members of a group subscribe to the same topics, or split the group.",
 		Price: "a new group id begins at auto.offset.reset unless its offsets are copied",

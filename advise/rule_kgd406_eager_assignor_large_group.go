@@ -15,8 +15,8 @@ var _ = register(Rule{
 	Needs: []inspect.Fact{inspect.FactMembers, inspect.FactState},
 	Doc: Doc{
 		Summary: "A large group uses an eager assignor, so every change stops all of its members.",
-		Why: "An eager assignor takes all partitions from all members before it gives them out again. With a cooperative one, or under the consumer protocol of " +
-			"Kafka 4.0, only the partitions that move stand still. The way there differs: Java members change in two rolling restarts (one, if they still " +
+		Why: "An eager assignor revokes all partitions of all members before it assigns them again. With a cooperative one, or under the consumer protocol of " +
+			"Kafka 4.0, consumption pauses only for the partitions that move. The migration differs: Java members change in two rolling restarts (one, if they still " +
 			"have the default list of 3.0 and later), librdkafka members must all be stopped first.",
 		Fix:   "Use cooperative-sticky, or group.protocol=consumer on Kafka 4.0 and later.",
 		Price: "one or two rolling restarts; librdkafka needs a full stop",

@@ -13,10 +13,10 @@ var _ = register(Rule{
 	Needs:    []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
 		Summary: "librdkafka refuses a list that mixes eager and cooperative assignors.",
-		Why: "All assignors of a librdkafka consumer must be of one kind; it has no way from eager to cooperative while the group runs. The Java client " +
-			"does: there a list with both is the first of two rolling restarts (KIP-429).",
+		Why: "All assignors of a librdkafka consumer must be of one kind; it cannot change from eager to cooperative while the group runs. The Java client " +
+			"can: there a list with both is the first of two rolling restarts (KIP-429).",
 		Fix:   "Name assignors of one kind; to change the kind, stop all members of the group and start them with the new list.",
-		Price: "the whole group stands still while it is restarted",
+		Price: "the whole group consumes nothing while it restarts",
 		Refs:  []string{"rdkafka_assignor.c", "confluent-kafka-go#605", "KIP-429"},
 	},
 	Check: func(s *Subject, report func(Finding)) {

@@ -49,7 +49,7 @@ var _ = register(Rule{
 			report(f)
 		case len(names) > 0 && running != "" && !slices.Contains(common, running):
 			f := s.Finding(Error, fmt.Sprintf("the group runs with %s, but %s: the new member is refused", running, strings.Join(names, "; ")), leans...)
-			f.Evidence = append(f.Evidence, "the lists of the running members are on no read API: what they run with is all that is known")
+			f.Evidence = append(f.Evidence, "no API returns the lists of the running members; only the assignor in use is known")
 			f.Confidence = inspect.Medium
 			f.Fix = &Fix{}
 			report(f)

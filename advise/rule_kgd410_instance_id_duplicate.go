@@ -14,7 +14,7 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "Several consumers of a group have the same group.instance.id.",
 		Why: "A group.instance.id belongs to one member. Under the classic protocol a second one with the same id takes the place of the first, which then gets " +
-			"FENCED_INSTANCE_ID and, in most clients, ends; restarted by a supervisor it fences the other in turn. Under the consumer protocol the newer one is refused with UNRELEASED_INSTANCE_ID.",
+			"FENCED_INSTANCE_ID and, in most clients, ends; restarted by a supervisor, it fences the other in turn. Under the consumer protocol the newer one is refused with UNRELEASED_INSTANCE_ID.",
 		Fix:   "Give each consumer an id of its own, such as the name of a StatefulSet's pod and the number of the thread.",
 		Price: "none",
 		Refs:  []string{"KIP-345", "FENCED_INSTANCE_ID (82)", "UNRELEASED_INSTANCE_ID (111)"},

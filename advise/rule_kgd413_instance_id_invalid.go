@@ -18,7 +18,7 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "The group.instance.id is not one that Kafka accepts.",
 		Why: "The id follows the rules of topic names: 1 to 249 letters, digits, dots, underscores and hyphens, and neither a single dot nor two. The Java client " +
-			"refuses to start with another, and so does the broker to let it in.",
+			"refuses to start with another, and the broker refuses it too.",
 		Fix:   "Choose an id of letters, digits, dots, underscores and hyphens.",
 		Price: "none",
 		Refs:  []string{"JoinGroupRequest.validateGroupInstanceId"},

@@ -18,7 +18,7 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "A static member's session is shorter than a restart usually takes.",
 		Why: "Static membership spares the group a rebalance only if the member is back before its session has expired. With a shorter session a " +
-			"restart still costs two rebalances, and the member's partitions stand still until then.",
+			"restart still costs two rebalances, and the member's partitions are not consumed until then.",
 		Fix:   "Raise session.timeout.ms above the time that a restart takes.",
 		Price: "a dead member is noticed later",
 		Refs:  []string{"KIP-345", "Amazon MSK troubleshooting"},
@@ -29,7 +29,7 @@ var _ = register(Rule{
 		if !ok || v.Text == "" || !okSession || s.ServerSide() || session.D >= restartTime {
 			return
 		}
-		f := s.Finding(Info, fmt.Sprintf("%s is %s: a static member that takes longer to restart is put out all the same", session.Spelled, span(session.D)), session)
+		f := s.Finding(Info, fmt.Sprintf("%s is %s: a static member that takes longer to restart is evicted nevertheless", session.Spelled, span(session.D)), session)
 		f.Fix = &Fix{}
 		if to := 45 * time.Second; to <= s.sessionCeiling() {
 			f.Fix.Set = map[string]string{keySession: ms(to)}

@@ -15,7 +15,7 @@ var _ = register(Rule{
 		Why: "group.remote.assignor names an assignor in the broker, which only the consumer protocol has. The Java client of 3.9 and later refuses to start with it " +
 			"unless group.protocol=consumer; earlier ones ignore it.",
 		Fix:   "Delete group.remote.assignor, or set group.protocol=consumer.",
-		Price: "the assignor of partition.assignment.strategy counts",
+		Price: "the assignor of partition.assignment.strategy applies",
 		Refs:  []string{"KIP-848", "ConsumerConfig.checkUnsupportedConfigsPostProcess"},
 	},
 	Check: func(s *Subject, report func(Finding)) {

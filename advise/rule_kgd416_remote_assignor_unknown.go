@@ -15,7 +15,7 @@ var _ = register(Rule{
 		Summary: "The brokers do not have the assignor that group.remote.assignor names.",
 		Why: "Brokers offer the assignors of group.consumer.assignors, by default uniform and range. A member that asks for another is refused with " +
 			"UNSUPPORTED_ASSIGNOR, which ends the consumer.",
-		Fix:   "Name an assignor that the brokers have, or leave the choice to them.",
+		Fix:   "Name an assignor that the brokers have, or let the brokers choose.",
 		Price: "none",
 		Refs:  []string{"KIP-848", "UNSUPPORTED_ASSIGNOR (112)"},
 	},

@@ -13,7 +13,7 @@ var _ = register(Rule{
 	Uses:  []inspect.Fact{inspect.FactState},
 	Doc: Doc{
 		Summary: "Members with the same subscription have very different numbers of partitions.",
-		Why: "The range assignor shares out each topic by itself, and always begins with the same members: over many topics with few partitions those get them all while " +
+		Why: "The range assignor assigns each topic separately, always starting with the same members: with many topics of few partitions, those members get them all while " +
 			"others have none. The busiest member then sets the pace, and is the first to miss its poll interval.",
 		Fix:   "Use an assignor that looks at all topics at once: cooperative-sticky, sticky or roundrobin.",
 		Price: "one or two rolling restarts; librdkafka needs a full stop to become cooperative",

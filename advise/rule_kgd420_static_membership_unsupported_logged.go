@@ -13,7 +13,7 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "A broker or member is too old for group.instance.id, as a log says.",
 		Why: "Static membership needs JoinGroup version 5 (Kafka 2.3) of the broker and of every member, the leader above all: a leader of an older client cannot " +
-			"be told of static members, and the group stays in PreparingRebalance (KAFKA-14422).",
+			"handle static members, and the group stays in PreparingRebalance (KAFKA-14422).",
 		Fix:   "Upgrade the brokers to 3.3.2 or later and all clients to 2.3 or later first, and set group.instance.id in a second rollout.",
 		Price: "two rollouts",
 		Refs:  []string{"KIP-345", "KAFKA-14422"},
@@ -25,6 +25,6 @@ var _ = register(Rule{
 		if len(es) == 0 {
 			return
 		}
-		report(s.logged(Error, "group.instance.id meets a version that does not know it", es))
+		report(s.logged(Error, "group.instance.id is used with a version that does not support it", es))
 	},
 })

@@ -14,7 +14,7 @@ var _ = register(Rule{
 		Summary: "A pattern that the broker evaluates (KIP-848) looks as if it were meant as a prefix.",
 		Why: "Under the consumer protocol the broker matches patterns by RE2/J, and against the whole topic name. Clients' own matching, which it replaces, found " +
 			"^orders in orders-eu too. Look-around and back-references of Java's patterns do not exist in RE2/J.",
-		Fix:   "Write .* where the name may go on, for example ^orders.* in place of ^orders.",
+		Fix:   "Write .* where the name may continue, for example ^orders.* in place of ^orders.",
 		Price: "none",
 		Refs:  []string{"KIP-848", "librdkafka INTRODUCTION.md, migration guide", "RE2/J"},
 	},

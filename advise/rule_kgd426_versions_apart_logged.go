@@ -12,7 +12,7 @@ var _ = register(Rule{
 	SymptomOf: []string{"KGD409", "KGD412", "KGD419", "KGD420"},
 	Doc: Doc{
 		Summary: "Client and broker share no version of a request, as a log says.",
-		Why: "Kafka 4.0 no longer takes the requests of clients from before Kafka 2.1 (KIP-896); the other way round, an old broker does not know what KIP-848 or static membership ask for. Either way the " +
+		Why: "Kafka 4.0 no longer accepts requests of clients from before Kafka 2.1 (KIP-896); the other way round, an old broker does not know what KIP-848 or static membership ask for. Either way the " +
 			"request is answered by UNSUPPORTED_VERSION or never sent.",
 		Fix:   "Upgrade the client library where it is too old for Kafka 4.0 (KIP-896); where the broker is the older one, upgrade it or turn off what it does not know.",
 		Price: "an upgrade",
@@ -28,7 +28,7 @@ var _ = register(Rule{
 		what := "client and broker share no version of a request of the group"
 		for _, e := range es {
 			if e.Sign == inspect.SignUnsupportedRange {
-				what = fmt.Sprintf("the client is too old for this broker: %s (%s); Kafka 4.0 no longer takes what it speaks (KIP-896)", e.Reason, e.API)
+				what = fmt.Sprintf("the client is too old for this broker: %s (%s); Kafka 4.0 no longer supports its request versions (KIP-896)", e.Reason, e.API)
 			}
 		}
 		report(s.logged(Error, what, es))

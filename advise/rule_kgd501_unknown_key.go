@@ -11,8 +11,8 @@ var _ = register(Rule{
 	ID: "KGD501", Name: "unknown-key", Severity: Warning, Since: "v0.1.0", Scope: PerFile,
 	Needs: []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
-		Summary: "A key is no setting of a Kafka consumer, and may be a misspelt one.",
-		Why: "The Java client ignores keys that it does not know, with a line in its log that nobody reads: the default counts, and the file promises something else. " +
+		Summary: "A key is not a setting of a Kafka consumer; it may be misspelt.",
+		Why: "The Java client ignores unknown keys and only logs a line: the default applies, not what the file says. " +
 			"librdkafka refuses to start.",
 		Fix:   "Correct the name of the key, or delete it.",
 		Price: "the setting then has an effect",

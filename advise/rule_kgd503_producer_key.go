@@ -6,8 +6,8 @@ var _ = register(Rule{
 	ID: "KGD503", Name: "producer-key", Severity: Info, Since: "v0.1.0", Scope: PerFile,
 	Needs: []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
-		Summary: "A setting of a producer stands in a consumer's configuration.",
-		Why:     "A consumer does nothing with it but write a line to its log. Often one file serves both, which is harmless.",
+		Summary: "A producer setting is in a consumer's configuration.",
+		Why:     "A consumer ignores it and logs a line. Often one file serves both, which is harmless.",
 		Fix:     "Delete the key, or leave it if a producer reads the same file.",
 		Price:   "none",
 		Refs:    []string{"ProducerConfig"},

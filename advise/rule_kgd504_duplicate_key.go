@@ -7,8 +7,8 @@ var _ = register(Rule{
 	Needs: []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
 		Summary: "A key is set twice.",
-		Why:     "The last one counts, as in java.util.Properties. Whoever changes the first one wonders why nothing happens.",
-		Fix:     "Delete the one that does not count.",
+		Why:     "The last one applies, as in java.util.Properties. Changing the first one has no effect.",
+		Fix:     "Delete the one that does not apply.",
 		Price:   "none",
 		Refs:    []string{"java.util.Properties.load"},
 	},

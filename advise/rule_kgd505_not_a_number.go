@@ -6,7 +6,7 @@ var _ = register(Rule{
 	ID: "KGD505", Name: "not-a-number", Severity: Error, Since: "v0.1.0", Scope: PerFile,
 	Needs: []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
-		Summary: "The value of a number is none.",
+		Summary: "The value of a numeric setting is not a number.",
 		Why: "The client refuses to start with an invalid value. In a .properties file a comment at the end of a line is part of the value; units " +
 			"such as 30s are understood by frameworks, not by the client.",
 		Fix:   "Write a whole number in the unit of the setting.",

@@ -13,8 +13,8 @@ var _ = register(Rule{
 	Needs: []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
 		Summary: "A setting belongs to another client library, or to a later version of this one.",
-		Why: "Client libraries share many names, but not all. librdkafka refuses to start with a key that it does not know (max.poll.records is one: it hands out " +
-			"records one at a time); the Java client ignores such keys, so that the default counts.",
+		Why: "Client libraries share many names, but not all. librdkafka refuses to start with a key that it does not know (max.poll.records is one: it returns " +
+			"records one at a time); the Java client ignores such keys, so that the default applies.",
 		Fix:   "Delete the key, or use what this client has for it.",
 		Price: "none: the setting has no effect now",
 		Refs:  []string{"librdkafka CONFIGURATION.md", "ConsumerConfig"},
@@ -32,7 +32,7 @@ var _ = register(Rule{
 			f := s.Finding(sev, fmt.Sprintf("%s %s", set.Spelled, why), Value{Where: &where})
 			if s.Assumed {
 				f.Confidence = inspect.Medium
-				f.Evidence = append(f.Evidence, "taken for "+s.client()+"; name yours with --client NAME@VERSION")
+				f.Evidence = append(f.Evidence, "assumed to be "+s.client()+"; name yours with --client NAME@VERSION")
 			}
 			f.Fix = &Fix{Delete: []string{set.Key}}
 			report(f)

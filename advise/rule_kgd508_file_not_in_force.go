@@ -14,7 +14,7 @@ var _ = register(Rule{
 	Uses:  []inspect.Fact{inspect.FactTimeouts},
 	Doc: Doc{
 		Summary: "No running member of the group has the timeouts of this file.",
-		Why: "The group's metadata record holds the session and rebalance timeout of every member. Where they differ from the file, the file is not what runs: another one is " +
+		Why: "The group's metadata record holds the session and rebalance timeout of every member. Where they differ from the file, the file is not in force: another one is " +
 			"read, a framework or the code sets the value, or the members have not been restarted.",
 		Fix:   "Find out which configuration the members read, or restart them.",
 		Price: "none",

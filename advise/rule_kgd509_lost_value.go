@@ -6,10 +6,10 @@ var _ = register(Rule{
 	ID: "KGD509", Name: "lost-value", Severity: Warning, Since: "v0.1.0", Scope: PerFile,
 	Needs: []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
-		Summary: "A value is written in a way in which it does not reach the consumer.",
-		Why: "Frameworks map their own files to the client's settings, and drop what they have no place for: Spring Boot has no typed property for the session timeout, and " +
+		Summary: "A value is written in a way that does not reach the consumer.",
+		Why: "Frameworks map their own files to the client's settings, and drop what they do not know: Spring Boot has no typed property for the session timeout, and " +
 			"makes a YAML list under properties into keys that the client does not know.",
-		Fix:   "Write the value where the framework hands it on.",
+		Fix:   "Write the value where the framework passes it on.",
 		Price: "the setting then has an effect",
 		Refs:  []string{"Spring Boot KafkaProperties"},
 	},

@@ -13,7 +13,7 @@ var _ = register(Rule{
 	Uses:     []inspect.Fact{inspect.FactClientLog},
 	Unknown:  versionUnknown(inspect.Librdkafka),
 	Doc: Doc{
-		Summary: "This version of librdkafka measures the time between polls wrongly.",
+		Summary: "This version of librdkafka measures the time between polls incorrectly.",
 		Why: "librdkafka 1.0 does not count a poll that is still waiting for records, so that a consumer of an idle topic leaves the group although it polls; the overrun in the log is some " +
 			"milliseconds. 1.3.0 applies the limit to consumers without a group, and 2.1.0 does not count some polls.",
 		Fix:   "Upgrade librdkafka to 2.3.0 or later.",
@@ -23,7 +23,7 @@ var _ = register(Rule{
 	Check: func(s *Subject, report func(Finding)) {
 		if v := s.Version; v != "" && s.Family == inspect.Librdkafka && atLeast(v, "1.0") && !atLeast(v, "1.1") {
 			if es := s.tinyOverruns(); len(es) > 0 && !s.declaredTooSlow(es[0]) {
-				f := s.Finding(Error, "librdkafka "+v+" counts a blocking poll on an idle topic as no poll: the limit was exceeded by milliseconds, which no work takes")
+				f := s.Finding(Error, "librdkafka "+v+" counts a blocking poll on an idle topic as no poll: the limit was exceeded by milliseconds only, too little for any work")
 				f.Evidence = append(f.Evidence, es[0].Text)
 				f.Fix = &Fix{}
 				report(f)

@@ -8,7 +8,7 @@ var _ = register(Rule{
 	Needs:    []inspect.Fact{inspect.FactClientConfig},
 	Unknown:  versionUnknown(inspect.Librdkafka),
 	Doc: Doc{
-		Summary: "After a missed poll interval this version of librdkafka cannot come back under the consumer protocol.",
+		Summary: "After a missed poll interval this version of librdkafka cannot rejoin under the consumer protocol.",
 		Why: "Under group.protocol=consumer librdkafka before 2.15.0 rejoins with a request that the broker refuses with INVALID_REQUEST, which is fatal: one slow batch ends the " +
 			"consumer for good.",
 		Fix:   "Upgrade librdkafka to 2.15.0 or later.",

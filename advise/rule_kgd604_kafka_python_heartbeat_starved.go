@@ -8,14 +8,14 @@ var _ = register(Rule{
 	Needs:    []inspect.Fact{inspect.FactClientConfig},
 	Unknown:  versionUnknown(inspect.KafkaPython),
 	Doc: Doc{
-		Summary: "This version of kafka-python holds its heartbeats up while it fetches.",
+		Summary: "This version of kafka-python delays its heartbeats while it fetches.",
 		Why: "In kafka-python 1.4.1 to 1.4.6 the heartbeat thread waits for a lock and a connection that the fetcher holds, for a minute and more on an idle topic. The session " +
-			"expires although the consumer is well.",
+			"expires although the consumer is healthy.",
 		Fix:   "Upgrade kafka-python to 1.4.7 or later.",
 		Price: "an upgrade of the library",
 		Refs:  []string{"kafka-python#1418", "kafka-python#1787"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
-		s.checkBugs([]bug{{inspect.KafkaPython, "1.4.1", "1.4.7", Error, "holds heartbeats up while it fetches, and loses its session", "1.4.7", nil}}, report)
+		s.checkBugs([]bug{{inspect.KafkaPython, "1.4.1", "1.4.7", Error, "delays heartbeats while it fetches, and its session expires", "1.4.7", nil}}, report)
 	},
 })

@@ -10,7 +10,7 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "This version of the Java client sends no heartbeats in parts of a rebalance.",
 		Why: "Before 2.6.1 and 2.7.0 the heartbeat thread was switched off between JoinGroup and SyncGroup. In a group with a slow leader, or a restore of state in Streams, " +
-			"members lost their sessions while they waited. Java before 2.0.1 and 2.1.0 also rebalances without end when patterns match topics that not all members may see.",
+			"members' sessions expired while they waited. Java before 2.0.1 and 2.1.0 also rebalances without end when patterns match topics that not all members may see.",
 		Fix:   "Upgrade the client to 2.7.0 or later.",
 		Price: "an upgrade of the library",
 		Refs:  []string{"KAFKA-10134", "KAFKA-7364"},

@@ -8,10 +8,10 @@ var _ = register(Rule{
 	Needs:    []inspect.Fact{inspect.FactMembers, inspect.FactAssignment},
 	Doc: Doc{
 		Summary: "A member of aiokafka without partitions may never rejoin.",
-		Why: "aiokafka checks the time since the last poll against max_poll_interval_ms for members without partitions too, and then stops its heartbeats without rejoining. A reserve " +
-			"member is gone just when it is needed.",
+		Why: "aiokafka checks the time since the last poll against max_poll_interval_ms for members without partitions too, and then stops its heartbeats without rejoining. A standby " +
+			"member is gone when it is needed.",
 		Fix:   "Run at most as many members as there are partitions.",
-		Price: "no reserve member",
+		Price: "no standby member",
 		Refs:  []string{"aiokafka#1187"},
 	},
 	Check: func(s *Subject, report func(Finding)) {

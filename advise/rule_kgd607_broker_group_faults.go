@@ -14,7 +14,7 @@ var brokerBugs = []struct {
 	what, fixed   string
 }{
 	{"2.4", "3.3", Info, "can leave a group stuck when a static member joins while the leader is older than 2.3 (KAFKA-14422)", "3.3.2"},
-	{"2.3", "2.4", Warning, "may give JoinGroup v0 clients a rebalance timeout of 0, so that each joiner puts the others out (2.3.0, KAFKA-8653)", "2.3.1"},
+	{"2.3", "2.4", Warning, "may give JoinGroup v0 clients a rebalance timeout of 0, so that each joiner evicts the others (2.3.0, KAFKA-8653)", "2.3.1"},
 	{"", "2.2", Warning, "keeps members of JoinGroups that have timed out, so that groups grow and get stuck (KAFKA-7610)", "2.5.0"},
 }
 
@@ -35,7 +35,7 @@ var _ = register(Rule{
 				return ""
 			}
 		}
-		return "the version of the brokers could not be told"
+		return "the version of the brokers could not be determined"
 	},
 	Check: func(s *Subject, report func(Finding)) {
 		for _, b := range s.Case.Brokers {

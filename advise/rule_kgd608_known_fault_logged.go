@@ -22,20 +22,20 @@ var loggedFaults = []loggedFault{
 		"loses track of its member epoch under group.protocol=consumer: commits are refused with STALE_MEMBER_EPOCH (113)", "Upgrade librdkafka to 2.15.0 or later."},
 	{inspect.Librdkafka, "1.3", "1.4", Warning, func(s *Subject) []inspect.LogEvent {
 		return s.Logged(func(e inspect.LogEvent) bool { return e.Kind == inspect.LogPollTimeout })
-	}, "applies max.poll.interval.ms also to consumers that use assign(), where nothing needs the poll in time", "Upgrade librdkafka to 1.4.0 or later; with subscribe(), mend the time between polls first."},
+	}, "applies max.poll.interval.ms also to consumers that use assign(), where nothing needs the poll in time", "Upgrade librdkafka to 1.4.0 or later; with subscribe(), fix the time between polls first."},
 	{inspect.Librdkafka, "1.4", "1.6", Warning, func(s *Subject) []inspect.LogEvent { return s.many(errorIs("NOT_COORDINATOR")) },
 		"can loop on NOT_COORDINATOR after a failover", "Upgrade librdkafka to 1.6.0 or later."},
 	{inspect.Librdkafka, "1.0", "1.8", Warning, func(s *Subject) []inspect.LogEvent {
 		return s.Logged(func(e inspect.LogEvent) bool {
 			return e.Sign == inspect.SignSessionLost && e.Error == "REBALANCE_IN_PROGRESS"
 		})
-	}, "takes its session for expired when a rebalance takes longer than it", "Upgrade librdkafka to 1.8.0 or later."},
+	}, "believes its session expired when a rebalance takes longer than the session", "Upgrade librdkafka to 1.8.0 or later."},
 	{inspect.KafkaPython, "1.4", "2.0.2", Warning, func(s *Subject) []inspect.LogEvent { return s.Logged(signIs(inspect.SignSessionLost)) },
-		"holds its heartbeat thread up (a lock that the fetcher has, or the interpreter): the session expires although the consumer is well", "Upgrade kafka-python to 2.0.2 or later (mended in part), and set session_timeout_ms to 30000 or more."},
+		"blocks its heartbeat thread (a lock that the fetcher has, or the interpreter): the session expires although the consumer is healthy", "Upgrade kafka-python to 2.0.2 or later (partly fixed), and set session_timeout_ms to 30000 or more."},
 	{inspect.Brod, "", "", Warning, (*Subject).takenTurns,
-		"two nodes of brod put each other out in turn: each join of one begins a rebalance in which the other, which waits 5 s for SyncGroup, is lost", "Upgrade brod, or let one node join first and the other when the group is stable."},
+		"two nodes of brod evict each other in turn: each join of one triggers a rebalance in which the other, which waits 5 s for SyncGroup, is lost", "Upgrade brod, or let one node join first and the other when the group is stable."},
 	{inspect.RubyKafka, "", "", Warning, func(s *Subject) []inspect.LogEvent { return s.many(evicted) },
-		"ruby-kafka is put out again and again (UNKNOWN_MEMBER_ID): brokers 2.3.0 give its old JoinGroup a rebalance timeout of zero (KAFKA-8653); on other brokers its session expires, since heartbeats are sent between messages", "Upgrade brokers of 2.3.0 to 2.3.1 or later; on others, make the work for a message shorter than session_timeout."},
+		"ruby-kafka is evicted again and again (UNKNOWN_MEMBER_ID): brokers 2.3.0 give its old JoinGroup a rebalance timeout of zero (KAFKA-8653); on other brokers its session expires, since heartbeats are sent between messages", "Upgrade brokers of 2.3.0 to 2.3.1 or later; on others, make the work for a message shorter than session_timeout."},
 	{inspect.Java, "0.10.1", "2.6.1", Warning, (*Subject).expiredInSync, "sends no heartbeats between JoinGroup and SyncGroup (KAFKA-10134)", "Upgrade the client to 2.7.0 or later."},
 }
 
@@ -45,8 +45,8 @@ var _ = register(Rule{
 	Uses:  []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
 		Summary: "A log shows what a known fault of the client library's version writes.",
-		Why: "Some faults of client libraries show as lines that only they write, or that together with the version leave no doubt. librdkafka 2.12 to 2.14 loses its member epoch; kafka-python before 2.0.2 holds its " +
-			"heartbeat thread up; brod's nodes can put each other out in turn; brokers 2.3.0 give old JoinGroups no time.",
+		Why: "Some faults of client libraries write log lines that nothing else writes, or that are conclusive together with the version. librdkafka 2.12 to 2.14 loses its member epoch; kafka-python before 2.0.2 blocks its " +
+			"heartbeat thread; brod's nodes can evict each other in turn; brokers 2.3.0 give old JoinGroups no time.",
 		Fix:   "Upgrade the library.",
 		Price: "an upgrade",
 		Refs:  []string{"librdkafka CHANGELOG.md", "kafka-python#2149", "brod#379", "KAFKA-8653"},

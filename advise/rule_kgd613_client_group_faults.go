@@ -15,8 +15,8 @@ var _ = register(Rule{
 		inspect.AIOKafka),
 	Doc: Doc{
 		Summary: "The changelog of the client names faults of this version that show in consumer groups.",
-		Why: "Each library has released faults in how it joins, sends heartbeats and commits. A version alone proves nothing, so they are told as something to know; where a log shows " +
-			"what the fault does, other rules say so.",
+		Why: "Each library has released versions with faults in how it joins, sends heartbeats and commits. A version alone proves nothing, so these faults are listed for information; where a log shows " +
+			"the effect of one, other rules report it.",
 		Fix:   "Upgrade the client.",
 		Price: "an upgrade of the library",
 		Refs:  []string{"inspect/settings/data/faults.tsv"},

@@ -179,14 +179,14 @@ func (s *Subject) Finding(sev Severity, message string, leans ...Value) Finding 
 
 func (s *Subject) aboutDefault(v Value) string {
 	if s.Scope != PerClient {
-		return fmt.Sprintf("%s is not set in every file: the client's default counts there (%s)", v.Spelled, v.Source)
+		return fmt.Sprintf("%s is not set in every file: the client's default applies there (%s)", v.Spelled, v.Source)
 	}
 	if f := s.framework(); f != nil {
 		if _, own := f.Default(v.Key); own {
-			return fmt.Sprintf("%s is not set: the default of %s counts (%s)", v.Spelled, f.Name, v.Source)
+			return fmt.Sprintf("%s is not set: the default of %s applies (%s)", v.Spelled, f.Name, v.Source)
 		}
 	}
-	e := fmt.Sprintf("%s is not set: the default of %s counts (%s)", v.Spelled, s.client(), v.Source)
+	e := fmt.Sprintf("%s is not set: the default of %s applies (%s)", v.Spelled, s.client(), v.Source)
 	if s.Assumed {
 		e += "; name yours with --client NAME@VERSION"
 	}

@@ -3,7 +3,7 @@ package advise
 import (
 	"fmt"
 	"math"
-	"sort"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,18 +45,27 @@ func third(session time.Duration) time.Duration {
 	return max(d.Truncate(100*time.Millisecond), minHeartbeat)
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
+func sortedKeys[K ~string, V any](m map[K]V) []K {
+	keys := make([]K, 0, len(m))
 	for k := range m {
 		keys = append(keys, k)
 	}
-	sort.Strings(keys)
+	slices.Sort(keys)
 	return keys
 }
 
 // maxInt is Integer.MAX_VALUE as a number of milliseconds: the largest value of a
 // Java setting, by which people say "never".
 const maxInt = math.MaxInt32 * time.Millisecond
+
+// reason is a rule's summary within a sentence: "the session timeout is above ...".
+func reason(id string) string {
+	text := strings.TrimSuffix(catalog[id].Doc.Summary, ".")
+	if first, _, _ := strings.Cut(text, " "); len(first) > 1 && first[1:] == strings.ToLower(first[1:]) && first != "Java" && first != "Kafka's" {
+		text = strings.ToLower(text[:1]) + text[1:]
+	}
+	return text
+}
 
 // notesFor merges notes.
 func notesFor(kv ...string) map[string]string {

@@ -36,14 +36,17 @@ func Together(fs []Finding, all bool) []Shared {
 	}
 	first := map[kind]int{} // index into out
 	var out []Shared
-	last := -1 // the entry that a symptom belongs to; -1 where its cause is not told in full
+	last := -1                    // the entry that a symptom belongs to; -1 where its cause is not told in full
+	var explained map[string]bool // the rules of the last finding and of its symptoms
 	for _, f := range fs {
-		if f.BecauseOf != "" && len(out) > 0 {
+		if f.BecauseOf != "" && explained[f.BecauseOf] { // its cause may have been left out by severity
+			explained[f.ID] = true
 			if last >= 0 {
 				out[last].Symptoms = append(out[last].Symptoms, f)
 			}
 			continue
 		}
+		explained = map[string]bool{f.ID: true}
 		k := kind{f.ID, f.Severity}
 		if at, told := first[k]; told && !all && counts[k] > mostInFull {
 			if who := concerned(f); !slices.Contains(out[at].Also, who) {

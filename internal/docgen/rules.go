@@ -69,7 +69,7 @@ func index(b *strings.Builder, rules []advise.Rule, digit byte) {
 func section(b *strings.Builder, r advise.Rule, fixtures []rulefixture.Fixture) error {
 	fmt.Fprintf(b, "### %s\n\n**%s.** %s\n\n", r.ID, r.Name, r.Doc.Summary)
 	fmt.Fprintf(b, "%s\n\n", r.Doc.Why)
-	fmt.Fprintf(b, "- fix: %s\n- price: %s\n- severity: at most %s\n- needs: %s\n", r.Doc.Fix, r.Doc.Price, r.Severity, facts(r))
+	fmt.Fprintf(b, "- fix: %s\n- trade-off: %s\n- severity: at most %s\n- needs: %s\n", r.Doc.Fix, r.Doc.Price, r.Severity, facts(r))
 	if len(r.SymptomOf) > 0 {
 		fmt.Fprintf(b, "- can be a symptom of: %s\n", strings.Join(r.SymptomOf, ", "))
 	}
