@@ -290,7 +290,9 @@ func (o *adviseCmd) collect(ctx context.Context, groups []string) (*inspect.Case
 		o.warn("%v; nothing is said of it", f)
 	}
 	for i := range c.Configs {
-		asked = append(asked, c.Configs[i].Where.File)
+		if file := c.Configs[i].Where.File; !slices.Contains(asked, file) {
+			asked = append(asked, file)
+		}
 	}
 	return c, asked, liveErr
 }

@@ -215,6 +215,11 @@ func springVariable(name string) (string, bool) {
 // for a short name may mean anything.
 func clientKeyOf(name string) (string, bool) {
 	low := strings.ToLower(strings.NewReplacer("-", "_", ".", "_").Replace(name))
+	for key := range brokerKeys { // group.min.session.timeout.ms ends as a consumer's key does
+		if env := strings.ReplaceAll(key, ".", "_"); low == env || strings.HasSuffix(low, "_"+env) {
+			return "", false
+		}
+	}
 	for key := range groupKeys {
 		env := strings.ReplaceAll(key, ".", "_")
 		if low == env || strings.HasSuffix(low, "_"+env) {
@@ -639,6 +644,7 @@ func embedded(name, inner string, n *node, o Options) []inspect.ClientConfig {
 	if err != nil {
 		return nil // no configuration, or none that can be read: other keys may be
 	}
+	configs = slices.DeleteFunc(configs, func(c inspect.ClientConfig) bool { return len(c.Settings) == 0 && c.Framework == "" })
 	shift := n.line - 1
 	if n.block {
 		shift = n.line

@@ -78,6 +78,9 @@ func cutPrefix(path string) (prefix, key string) {
 	return "", ""
 }
 
+// notConsumers are prefixes behind which a consumer's key means something else.
+var notConsumers = regexp.MustCompile(`producer|admin|debezium|group\.(?:min|max|consumer|initial)\.$`)
+
 // sniffPrefixed knows a program's own .properties, in which a consumer's keys stand
 // behind a prefix such as kafka.consumer.
 func sniffPrefixed(name string, data []byte) int {
@@ -100,7 +103,7 @@ func readPrefixed(name string, data []byte, o Options) ([]inspect.ClientConfig, 
 	var order []string
 	for _, e := range entriesOfProperties(f) {
 		prefix, key := cutPrefix(e.path)
-		if prefix == "" || strings.Contains(prefix, "producer") || strings.Contains(prefix, "admin") {
+		if prefix == "" || notConsumers.MatchString(prefix) || brokerKeys[prefix+key] {
 			continue
 		}
 		b := byPrefix[prefix]

@@ -212,6 +212,10 @@ func readConnector(name string, data []byte, o Options) ([]inspect.ClientConfig,
 func connector(name, connectorName string, es []entry, line int, o Options) []inspect.ClientConfig {
 	b := newBuilder(name, "connector", inspect.Java, o, line)
 	b.c.Name = connectorName
+	source := false // a source has no consumer in a group, and may have keys of the same name
+	for _, e := range es {
+		source = source || e.path == "connector.class" && (strings.Contains(e.value, "Source") || strings.Contains(e.value, "debezium"))
+	}
 	for _, e := range es {
 		if e.path == "name" && b.c.Name == "" {
 			b.c.Name = e.value
@@ -221,12 +225,12 @@ func connector(name, connectorName string, es []entry, line int, o Options) []in
 			continue
 		}
 		bare := strings.TrimPrefix(e.path, "consumer.")
-		if workerIgnores[bare] || classicKeys[bare] {
+		if !source && (workerIgnores[bare] || classicKeys[bare]) {
 			b.problem("wrong_prefix", inspect.Position{File: name, Line: e.line}, e.path, "consumer.override."+bare,
 				e.path+" does nothing in a connector: its consumer takes consumer.override."+bare+", without which the worker's consumer."+bare+" or the default is in force")
 		}
 	}
-	if b.c.Group == "" {
+	if b.c.Group == "" && !source {
 		b.c.Group = connectorGroup(b.c)
 	}
 	return []inspect.ClientConfig{b.c}

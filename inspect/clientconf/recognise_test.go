@@ -22,6 +22,12 @@ func TestForeignFilesAreSaidToBeForeign(t *testing.T) {
 		{"prometheus.yml", "scrape_configs:\n- job_name: kafka\n  scrape_interval: 15s\n", ""},
 		{"Dockerfile", "FROM golang:1.25\nRUN go build\n", "a Dockerfile"},
 		{"collector.yaml", "exporters:\n  debug:\n  kafka:\n    topic: x\nservice:\n  pipelines: {}\n", ""},
+		{"db.yml", "production:\n  pool: 5\n  session_timeout: 30\n  heartbeat_interval: 5\n", ""},
+		{"values.yaml", "controller:\n  extraEnvVars:\n  - name: KAFKA_CFG_GROUP_MIN_SESSION_TIMEOUT_MS\n    value: '6000'\n", ""},
+		{"debezium.properties", "debezium.source.connector.class=io.debezium.connector.postgresql.PostgresConnector\ndebezium.source.heartbeat.interval.ms=5000\n", "Debezium Server's"},
+		{"register.json", `{"name":"s","config":{"connector.class":"io.debezium.connector.mysql.MySqlConnector","heartbeat.interval.ms":"5000"}}`, ""},
+		{"package.json", `{"name":"x","dependencies":{"kafkajs":"^2.2.4"}}`, ""},
+		{"producer.py", "from kafka import KafkaProducer\np = KafkaProducer(acks='all', request_timeout_ms=30000, retries=3)\n", ""},
 		{"main.tf", "resource \"aws_msk_cluster\" \"a\" {\n  kafka_version = \"3.6.0\"\n}\n", ""},
 	} {
 		configs, err := Read(tc.name, []byte(tc.text), Options{})

@@ -56,7 +56,7 @@ var vocabularies = []names{
 	{family: inspect.FranzGo, dialect: "franz-go", unit: unitUnknown, keys: map[string]string{
 		"consumer_group": "group.id", "session_timeout": "session.timeout.ms", "heartbeat_interval": "heartbeat.interval.ms",
 		"rebalance_timeout": "rebalance.timeout.ms", "instance_id": "group.instance.id", "client_id": "client.id"},
-		telling: []string{"session_timeout", "rebalance_timeout", "heartbeat_interval"}},
+		telling: []string{"consumer_group", "rebalance_timeout"}},
 }
 
 // sniffSections counts the sections with a consumer in a structured file.
@@ -157,7 +157,7 @@ func sections(root *node) []section {
 		if len(path) > 0 && elsewhere[settings.Fold(path[len(path)-1])] {
 			return
 		}
-		if n.kind == mapping {
+		if n.kind == mapping && n.kid("connector.class") == nil {
 			for _, know := range []func(*node) (section, bool){dotted, byVocabulary, saramaSection} {
 				if s, ok := know(n); ok {
 					s.path = path
