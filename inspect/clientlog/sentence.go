@@ -263,8 +263,17 @@ type found struct {
 	parts    map[string]string
 }
 
-// find holds a message against the sentences: the one that begins first counts, and
-// of those the longest.
+// outweighs reports whether a sentence that begins at begin counts more than another:
+// an event that stands inside of noise, then what begins first, then the longer one.
+func (s *sentence) outweighs(begin int, other *sentence, at int, l *logLine) bool {
+	if (s.kind == "") != (other.kind == "") && begin != at {
+		return s.kind != ""
+	}
+	return begin < at || begin == at && s.weight(l) > other.weight(l)
+}
+
+// find holds a message against the sentences: an event before noise, then the one that
+// begins first, and of those the longest.
 func (b *book) find(l *logLine) (found, bool) {
 	var ids [64]int32
 	best, at := found{}, -1
@@ -281,7 +290,7 @@ func (b *book) find(l *logLine) (found, bool) {
 		if !ok || !s.of(l) {
 			continue
 		}
-		if best.sentence == nil || begin < at || begin == at && s.weight(l) > best.sentence.weight(l) {
+		if best.sentence == nil || s.outweighs(begin, best.sentence, at, l) {
 			best, at = found{s, parts}, begin
 		}
 	}
