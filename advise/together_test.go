@@ -53,7 +53,7 @@ func TestAStormIsToldUnderWhatCausesMostOfIt(t *testing.T) {
 	if lead, below := told(storm(t, inspect.SessionExpired)); lead != "" || !strings.Contains(below, "24 rebalances within an hour") || !strings.Contains(below, "causes: 24 session_expired") {
 		t.Errorf("the storm stands alone as %q, below the evictions as %q", lead, below)
 	}
-	if lead, below := told(storm(t, inspect.AssignmentFailed)); below != "" || !strings.Contains(lead, "causes: 24 assignment_failed") {
+	if lead, below := told(storm(t, inspect.UnknownCause)); below != "" || !strings.Contains(lead, "causes: 24 unknown") {
 		t.Errorf("the storm of another cause stands alone as %q, below the evictions as %q", lead, below)
 	}
 }
