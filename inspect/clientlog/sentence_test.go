@@ -2,6 +2,8 @@ package clientlog
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +99,41 @@ func TestEverySentenceIsRecognised(t *testing.T) {
 		fmt.Fprintf(&out, "%-28s %7d %7d\n", l, counts[l][0], counts[l][1])
 	}
 	golden(t, "testdata/sentences.golden", out.String())
+}
+
+// TestTheTableIsWellFormed holds each row to its columns and their words: a row that is
+// none would be passed over without a sound.
+func TestTheTableIsWellFormed(t *testing.T) {
+	kinds := []inspect.LogKind{"", frameEvent, inspect.LogRejoinRequested, inspect.LogJoined, inspect.LogLeft, inspect.LogEvicted, inspect.LogPollTimeout,
+		inspect.LogHeartbeatFailed, inspect.LogCommitFailed, inspect.LogCoordinatorLost, inspect.LogFenced, inspect.LogRebalance, inspect.LogError, inspect.LogVersion, inspect.LogNote}
+	n := 0
+	for line := range strings.Lines(sentenceTable) {
+		n++
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		at := fmt.Sprintf("sentences.tsv:%d", n)
+		f := strings.Split(strings.TrimRight(line, "\n"), "\t")
+		if len(f) != 9 {
+			t.Errorf("%s: %d columns, want 9, separated by tabs", at, len(f))
+			continue
+		}
+		s := newSentence(f)
+		if f[4] == "" || !slices.Contains(kinds, s.kind) {
+			t.Errorf("%s: event %q: want - or a LogKind", at, f[4])
+		}
+		if s.cause != "" && s.cause.Info().Cause == "" {
+			t.Errorf("%s: cause %q: want one of inspect.Causes, or none", at, s.cause)
+		}
+		if _, ok := errcode.Lookup(s.err); s.err != "" && !ok {
+			t.Errorf("%s: error %q: want the name of a Kafka error, or none", at, s.err)
+		}
+		for _, p := range s.parts {
+			if _, ok := samples[p.name]; !ok {
+				t.Errorf("%s: {%s}: want {} or a place that newEvent takes: %s", at, p.name, strings.Join(slices.Sorted(maps.Keys(samples)), " "))
+			}
+		}
+	}
 }
 
 // misread says what is wrong with how a line is read; "" for nothing.
