@@ -28,11 +28,11 @@ coordinator's log agrees. A hold-out is scored before anything is changed for it
 
 *Right*: the cause is the truth (a static member that came back within its session is ` + "`static_member_restarted`" + `). *Hedged*: the
 truth is among the rivals that nothing speaks against. *Unknown*: the tool says that it does not know. *Unreachable* groups are those
-of which no record tells the truth; there *hedged* or *unknown* is right.
+whose records do not contain the truth; there *hedged* or *unknown* is right.
 
 Over the four hold-outs, 336 departures as they were when nothing had been changed for them, 70 verdicts had high confidence and
-none of them was wrong, which bounds the share of wrong ones at 4.2 % (95 % confidence); of 127 further verdicts with medium
-confidence that were right or wrong 5 were wrong.
+none of them was wrong, which bounds the share of wrong ones at 4.2 % (95 % confidence). Of 127 further verdicts with medium
+confidence that were right or wrong, 5 were wrong.
 `
 	accuracyLabelled = `
 ## Labelled departures
@@ -44,13 +44,13 @@ alone were given: no live view, no logs, the client family unknown. ` + "`testda
 `
 	accuracyLabelledAfter = `
 Five groups show no member before the fault: their earlier records are missing. Those with little or nothing committed (an
-idle topic read by librdkafka or with manual commits) stay unknown: no record tells a crash from a close there.
+idle topic read by librdkafka or with manual commits) stay unknown: no record separates a crash from a close there.
 `
 	accuracyStability = `
 ## Whether verdicts waver
 
 ` + "`go test ./inspect/watch -run TestVerdictsDoNotWaver`" + ` lets ` + "`watch`" + ` see the groups of the fourth hold-out, records and polls in the order of
-their times, and compares what it tells. *Became another cause*: a cause was told with medium or high confidence, and later another
+their times, and compares what it reports. *Became another cause*: a cause was reported with medium or high confidence, and later another
 one or unknown. *Late*: the first verdict came more than 20 s after the departure. ` + "`inspect/watch/testdata/stability.golden`" + ` has every one.
 
 | | groups | with a verdict | medium or above, once | of these became another cause | late | last cause is not history's | wrong at the end, medium or above |
@@ -76,10 +76,10 @@ confidence; the table holds the 200 that every test run simulates.
 ## What no record can separate
 
 1. In classic groups: a pause longer than the session, a crash under a supervisor, a cut network, a blocked event loop. They are
-   ` + "`session_expired`" + ` with ` + "`returned: unknown`" + `. KIP-848 tells them apart by the member id.
+   ` + "`session_expired`" + ` with ` + "`returned: unknown`" + `. KIP-848 separates them by the member id.
 2. A clean stop and a crash of a static member, or of a client that sends no LeaveGroup (Kafka Streams).
 3. A first overrun inside a batch whose records are committed one by one, and a close followed by a restart. From the second
-   overrun on the tenure tells: the member goes each time as long after it joined as its poll interval is.
+   overrun on the tenure decides: each time the member leaves as long after it joined as its poll interval is.
 4. An overrun or an expiry without a return, and a close after draining for as long.
 5. A crash and an overrun where session and poll interval lie closer together than the commits do.
 6. Anything where nothing is committed, or across a change of the coordinator.
@@ -107,17 +107,17 @@ and a poll interval of 300 s in Java, Spring, Streams, librdkafka and kafka-pyth
 in KafkaJS; fresh records nearly all the time, consumers busy for up to nine tenths of it. Recorded on two cores that others used
 too. Besides the records, the file holds what polls every 250 ms saw and where partitions ended. Of 182 groups 31 were left out when
 they were recorded (not at rest in time, or a coordinator's log that does not agree), 11 of kafka-python and KafkaJS because the
-laboratory had produced batches that they cannot read, and 3 because the coordinator stood still. That, and the label of four
-restarts on 3.9.1, which logs no join (polls tell it), was found by looking at verdicts that disagreed, and the rule was then
+laboratory had produced batches that they cannot read, and 3 because the coordinator was paused. That, and the label of four
+restarts on 3.9.1, which logs no join (polls show it), was found by looking at verdicts that disagreed, and the rule was then
 applied to all groups.
 
-The rows marked *before* are what the code said **before anything was changed for it**: of the 100 that records tell 72 were right
+The rows marked *before* are what the code said **before anything was changed for it**: of the 100 that records can decide, 72 were right
 at medium or high, none was wrong, 20 were hedged or unknown.
 
 `, before: `| before, records alone: all 137 | 30 | 50 | 13 | 0 | 2 | 6 | 36 | 0 | 0 | 0 |
 | before, with the client library: all 137 | 30 | 50 | 13 | 0 | 2 | 6 | 36 | 0 | 0 | 0 |
 | before, and what polls saw: all 137 | 38 | 48 | 5 | 0 | 0 | 5 | 41 | 0 | 0 | 0 |
-| before, told by records | 26 | 46 | 8 | 0 | 1 | 3 | 16 | 0 | 0 | 0 |
+| before, decided by records | 26 | 46 | 8 | 0 | 1 | 3 | 16 | 0 | 0 | 0 |
 | before, unreachable: a close after draining looks like an overrun or an expiry of the same length | 4 | 3 | 2 | 0 | 1 | 0 | 5 | 0 | 0 | 0 |
 | before, unreachable: a first overrun inside a batch looks like a close and a return | 0 | 1 | 0 | 0 | 0 | 3 | 0 | 0 | 0 | 0 |
 | before, unreachable: it held no partitions | 0 | 0 | 1 | 0 | 0 | 0 | 9 | 0 | 0 | 0 |
@@ -128,10 +128,10 @@ at medium or high, none was wrong, 20 were hedged or unknown.
 
 110 groups (seed 20261130), recorded on two busy cores. The first two rows are what the code said **before anything was changed for
 it**: 60 of 110 right at medium or high, none wrong at high, two at medium. Those were a rolling restart that was none (one member
-that went again and again counted as several) and an expiry where session and poll interval are equal, so that nothing tells them
-apart. Changed copies of these groups showed two more faults, verdicts that became wrong at high confidence: a close after
+that left again and again counted as several) and an expiry where session and poll interval are equal, so that nothing separates
+them. Changed copies of these groups showed two more faults, verdicts that became wrong at high confidence: a close after
 draining for just as long as a session, and a batch worked record by record whose commits were thinned. All four kinds are
-mended in general, and so this file is a hold-out no more: the later rows flatter.
+fixed in general, so this file is no longer a hold-out: the later rows flatter.
 
 `, before: `| before, records alone: all 110 | 23 | 37 | 16 | 0 | 5 | 4 | 23 | 0 | 2 | 0 |
 | before, with the client library: all 110 | 23 | 38 | 15 | 0 | 5 | 4 | 23 | 0 | 2 | 0 |
@@ -139,11 +139,11 @@ mended in general, and so this file is a hold-out no more: the later rows flatte
 	{file: "departures-holdout-2", text: `
 ### Second hold-out, 30 November 2026
 
-46 groups (seed 20261201), scored once after what the first had taught, and before anything else was changed. The machine stood
-still for half a minute in the middle, so that the sessions of whole groups ended at once: a disturbed hold-out. None was wrong at
-high, two at medium, both a rolling restart that was none: members put out at once, and members that came back as the process that
-they had been, do not make a deploy any more. (A forty-seventh group is left out: its label was wrong, since the standing still
-put the member out before its overrun could.)
+46 groups (seed 20261201), scored once after what the first had taught, and before anything else was changed. The machine was
+paused for half a minute in the middle, so that the sessions of whole groups expired at once: a disturbed hold-out. None was wrong at
+high, two at medium, both a rolling restart that was none: members evicted at once, and members that came back as the process that
+they had been, no longer count as a deploy. (A forty-seventh group is left out: its label was wrong, because the pause
+evicted the member before its overrun could.)
 
 `, before: `| before, records alone: all 46 | 7 | 18 | 4 | 0 | 3 | 3 | 9 | 0 | 2 | 0 |
 | before, with the client library: all 46 | 7 | 17 | 5 | 0 | 3 | 3 | 9 | 0 | 2 | 0 |
@@ -152,7 +152,7 @@ put the member out before its overrun could.)
 ### Third hold-out, 30 November 2026
 
 43 groups (seed 20261202), scored once with the code that the first two had led to. None was wrong at high; one at medium (a crash
-while the whole broker stood still, taken for an overrun: a silence that all members share is no longer one member's), one at low
+while the whole broker was paused, taken for an overrun: a silence that all members share no longer counts as one member's), one at low
 (an expiry without a return did not name the close after draining among several rivals; now it does).
 
 `, before: `| before, records alone: all 43 | 10 | 17 | 3 | 0 | 0 | 3 | 8 | 0 | 1 | 1 |

@@ -137,7 +137,7 @@ func byReach(l labelled) string {
 	if l.Unreachable != "" {
 		return "unreachable: " + l.Unreachable
 	}
-	return "told by records"
+	return "decided by records"
 }
 
 func byFault(l labelled) string { return "fault " + l.Fault }

@@ -16,7 +16,7 @@ const (
 const sectionHead = `## Advice on public reports
 
 Reports from public issue trackers, as the files that the reporter had: the lines of the log and the settings, names replaced, with
-the command that a user would type. The accepted cause, which is the thread's accepted answer, the maintainers' word or a merged fix,
+the command that a user would type. The accepted cause (the thread's accepted answer, the maintainers' word or a merged fix)
 and the numbers of a right answer were written down before kgdiag was run. *Right*: a finding of the due severity names the cause in
 its own words, with the key and the number. *Partly*: a finding has at least half of that. *Misled*: a warning or an error says what is
 wrong, or stands where nothing is. The first five columns are the reports whose evidence is in the files; *open* are those whose
@@ -26,7 +26,7 @@ The row of a commit is what it said before anything was changed for the batch; *
 test fails where a report becomes worse. Only the rows of a commit are a hold-out.
 
 *healthy* are no reports: ten minutes of normal work of each client, three members and a rolling deploy among them, recorded against
-Kafka 4.1.1. Nothing above info is right there, any warning is a false alarm and counts as misled.
+Kafka 4.1.1. Nothing above info is right there; any warning is a false alarm and counts as misled.
 
 | batch | code | reports | right | partly | nothing | misled | open | right | partly | nothing | misled |
 |---|---|---|---|---|---|---|---|---|---|---|---|
