@@ -102,8 +102,11 @@ var explanations = []explanation{
 	{name: "both processes were seen", cause: inspect.RestartedWithinSession, conf: inspect.High, back: inspect.ReturnedNewProcess,
 		fits: func(e *evidence) bool { return e.bothSeen },
 		says: always("seen live: the new process had joined while the old one still was a member"),
-		doubts: [][]doubt{{{cap: inspect.Medium,
-			when: func(e *evidence, _ *verdict) bool { return e.ret != nil && e.ret.ambiguous }}}}},
+		doubts: [][]doubt{{
+			{cap: inspect.Medium, when: func(e *evidence, _ *verdict) bool { return e.ret != nil && e.ret.ambiguous }},
+			{cap: inspect.Low, rival: inspect.SessionExpired, when: func(e *evidence, _ *verdict) bool { return e.step.wholesale() },
+				says: always("so it was with every member at once: clients that lost their coordinator join again under new ids, and the processes may be the same ones")},
+		}}},
 	{name: "too slow to sync", cause: inspect.SyncPhaseExpired, conf: inspect.Medium,
 		fits: (*evidence).slowToSync, says: saysSlowToSync,
 		rivals: these(inspect.SessionExpired, inspect.PollIntervalExceeded), doubts: [][]doubt{joinDoubts}},

@@ -39,6 +39,16 @@ type step struct {
 	moved    bool                  // the coordinator moved between the record before it and it
 }
 
+// wholesale reports a step in which every member of a group of several went, and others
+// of the same clients were there at once: what happened to all of them at one moment is
+// no restart of one process.
+func (s *step) wholesale() bool {
+	if len(s.Before) < 2 || len(s.left) != len(s.Before) {
+		return false
+	}
+	return !slices.ContainsFunc(s.left, func(d *departure) bool { return d.Swap == nil && d.ret == nil })
+}
+
 // departure is a member that went in a step.
 type departure struct {
 	*membership.Departure

@@ -248,6 +248,19 @@ type checkDoc struct {
 	} `json:"commands"`
 }
 
+// unsignedToken writes a token of viewer that nobody has signed, which ends at a moment
+// in seconds since the Unix epoch.
+func unsignedToken(t *testing.T, expires int64) (file string) {
+	t.Helper()
+	enc := base64.RawURLEncoding
+	claims := fmt.Sprintf(`{"sub":"viewer","iat":%d,"exp":%d}`, expires-3600, expires)
+	file = filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte(enc.EncodeToString([]byte(`{"alg":"none"}`))+"."+enc.EncodeToString([]byte(claims))+".x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 // TestConnectionFaults: every way of getting it wrong has its own line, a hint that
 // helps, and exit 3.
 func TestConnectionFaults(t *testing.T) {
@@ -264,11 +277,7 @@ func TestConnectionFaults(t *testing.T) {
 	if out, err := exec.Command("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=other", "-keyout", other+".key", "-out", other).CombinedOutput(); err != nil {
 		t.Fatalf("openssl: %v\n%s", err, out)
 	}
-	old := filepath.Join(t.TempDir(), "token")
-	enc := base64.RawURLEncoding
-	if err := os.WriteFile(old, []byte(enc.EncodeToString([]byte(`{"alg":"none"}`))+"."+enc.EncodeToString([]byte(`{"exp":1700000000}`))+".x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	old, unsigned := unsignedToken(t, 1_700_000_000), unsignedToken(t, time.Now().Add(time.Hour).Unix())
 	for _, tt := range []struct {
 		name, addr string
 		x          []string
@@ -287,7 +296,7 @@ func TestConnectionFaults(t *testing.T) {
 		{"wrong password", saslPlain, []string{"security.protocol=SASL_PLAINTEXT", "sasl.mechanism=SCRAM-SHA-512", "sasl.username=viewer", "sasl.password=wrong"}, "credentials", "authentication of SCRAM-SHA-512 user viewer failed", "wrong user or password"},
 		{"wrong password, PLAIN", saslSSL, []string{"security.protocol=SASL_SSL", ca, "sasl.mechanism=PLAIN", "sasl.username=viewer", "sasl.password=wrong"}, "credentials", "authentication of PLAIN user viewer failed: Authentication failed: Invalid username or password", "wrong user or password"},
 		{"expired token", saslSSL, []string{"security.protocol=SASL_SSL", ca, "sasl.mechanism=OAUTHBEARER", "sasl.oauthbearer.token.endpoint.url=file://" + old}, "token", "the OAuth token expired on 2023-11-14", "fetch a new one"},
-		{"token of another signer", saslSSL, []string{"security.protocol=SASL_SSL", ca, "sasl.mechanism=OAUTHBEARER", "sasl.oauthbearer.config=principal=viewer"}, "credentials", "authentication of OAUTHBEARER failed", "the token is expired, or not for this cluster"},
+		{"token of another signer", saslSSL, []string{"security.protocol=SASL_SSL", ca, "sasl.mechanism=OAUTHBEARER", "sasl.oauthbearer.token.endpoint.url=file://" + unsigned}, "credentials", "authentication of OAUTHBEARER failed", "the token is expired, or not for this cluster"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			args := []string{"check", "-o", "json", "-b", tt.addr}
