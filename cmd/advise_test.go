@@ -35,14 +35,14 @@ func TestAdviseOnAFile(t *testing.T) {
 	}
 	want := `error  KGD105 poll-interval-too-short    c.properties:4    confidence high
        max.poll.interval.ms is 5m; the work between two polls takes 8m (--batch-time)
-       set    max.poll.interval.ms=600000    8m x 1.25 = 10m, rounded up
-       or     max.poll.records=250           500 in 8m: 250 fit with the same margin
-       price  a consumer that hangs is noticed after 10m instead of 5m
+       set       max.poll.interval.ms=600000    8m x 1.25 = 10m, rounded up
+       or        max.poll.records=250           500 in 8m: 250 fit with the same margin
+       trade-off a consumer that hangs is noticed after 10m instead of 5m
 warning KGD101 heartbeat-over-third    c.properties:3    confidence high
        heartbeat.interval.ms is 20s, over a third of session.timeout.ms (45s): 2 heartbeats fit into one session, three should
-       set    heartbeat.interval.ms=15000    45s / 3 = 15s
-       or     session.timeout.ms=60000       3 x 20s, rounded up; a dead member is then noticed after 1m
-       price  a few more small requests to the coordinator
+       set       heartbeat.interval.ms=15000    45s / 3 = 15s
+       or        session.timeout.ms=60000       3 x 20s, rounded up; a dead member is then noticed after 1m
+       trade-off a few more small requests to the coordinator
 1 error, 1 warning; `
 	if got := out.String(); !strings.HasPrefix(got, want) {
 		t.Error(cmp.Diff(want, got))

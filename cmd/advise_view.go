@@ -54,7 +54,7 @@ func findingBlocks(fs []advise.Finding, verbose bool) []render.Block {
 	for _, s := range advise.Together(fs, verbose) {
 		lines := findingLines(&s.Finding, verbose)
 		if others := s.Others(); others != "" {
-			lines = append(lines, render.L("%sthe same for %s (-v tells each)", indent, others))
+			lines = append(lines, render.L("%sthe same for %s (-v shows each)", indent, others))
 		}
 		for _, f := range s.Symptoms {
 			lines = append(lines, render.L("%s`- %s %s: %s, goes away with this fix", indent, f.ID, f.Name, f.Message))
@@ -133,7 +133,7 @@ func fixLines(x *advise.Fix) []render.Line {
 		rows = append([]row{{verb: "fix", what: x.Summary}}, rows...)
 	}
 	if x.Price != "" && x.Price != "none" {
-		rows = append(rows, row{verb: "price", what: x.Price})
+		rows = append(rows, row{verb: "trade-off", what: x.Price})
 	}
 	wide := 0
 	for _, r := range rows {
@@ -143,14 +143,14 @@ func fixLines(x *advise.Fix) []render.Line {
 	}
 	var lines []render.Line
 	for _, r := range rows {
-		text := fmt.Sprintf("%s%-6s %s", indent, r.verb, r.what)
+		text := fmt.Sprintf("%s%-9s %s", indent, r.verb, r.what)
 		if r.note != "" {
-			text = fmt.Sprintf("%s%-6s %-*s    %s", indent, r.verb, wide, r.what, r.note)
+			text = fmt.Sprintf("%s%-9s %-*s    %s", indent, r.verb, wide, r.what, r.note)
 		}
 		lines = append(lines, render.L("%s", text))
 	}
 	if x.WouldHaveAvoided != nil && *x.WouldHaveAvoided > 0 {
-		lines = append(lines, render.L("%s       would have avoided %s in this window", indent, prose.Plural(*x.WouldHaveAvoided, "rebalance")))
+		lines = append(lines, render.L("%s          would have avoided %s in this window", indent, prose.Plural(*x.WouldHaveAvoided, "rebalance")))
 	}
 	return lines
 }
@@ -162,7 +162,7 @@ func summaryLines(doc adviseDocument, unchecked []advise.Unchecked, c *inspect.C
 	if len(doc.Findings) == 0 {
 		text := fmt.Sprintf("%d of %d rules checked, none fired", doc.Checked, doc.Rules)
 		if n := hiddenCount(doc.Hidden); n > 0 {
-			text = fmt.Sprintf("%d of %d rules checked, nothing of weight; %s hidden", doc.Checked, doc.Rules, prose.Plural(n, "milder finding"))
+			text = fmt.Sprintf("%d of %d rules checked, no problem found; %s hidden (--min-severity info)", doc.Checked, doc.Rules, prose.Plural(n, "lower-severity finding"))
 		}
 		if not != "" {
 			text += "; not: " + not
@@ -171,7 +171,7 @@ func summaryLines(doc adviseDocument, unchecked []advise.Unchecked, c *inspect.C
 	}
 	parts := []string{countBySeverity(doc.Findings)}
 	if n := hiddenCount(doc.Hidden); n > 0 {
-		parts = append(parts, prose.Plural(n, "milder finding")+" hidden")
+		parts = append(parts, prose.Plural(n, "lower-severity finding")+" hidden")
 	}
 	checked := fmt.Sprintf("%d of %d rules checked", doc.Checked, doc.Rules)
 	if not != "" {

@@ -349,7 +349,7 @@ func commandBlocks(commands []access.Command, grants []access.Grant, note ...ren
 	}
 	blocks := []render.Block{{Table: t}}
 	if len(grants) > 0 {
-		give := []render.Line{nil, render.L("to allow the rest, somebody who may ALTER the cluster runs")}
+		give := []render.Line{nil, render.L("to allow the rest, run as a user who may ALTER the cluster")}
 		for _, g := range grants {
 			give = append(give, render.L("  %s", g.Command))
 		}

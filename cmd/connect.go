@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -73,4 +74,22 @@ func (a *app) configured() string {
 		return "no cluster is configured: add -b HOST:PORT, or --command-config FILE"
 	}
 	return "cluster: " + err.Error()
+}
+
+// secretKey matches the keys of connection settings that hold secrets.
+var secretKey = regexp.MustCompile(`(?i)password|secret|jaas|token|\.key$`)
+
+// connectWords are the flags that named the cluster, for commands to copy; none where
+// the environment or a context did, which is there for the next command too. What is
+// secret is left to be filled in.
+func (a *app) connectWords() string {
+	words := flagWords("-b", strings.Join(a.flags.bootstrap, ",")) + flagWords("--command-config", a.flags.commandConfig) +
+		flagWords("--context", a.flags.context) + flagWords("--broker-map", a.flags.brokerMap)
+	for _, kv := range a.flags.x {
+		if key, _, _ := strings.Cut(kv, "="); secretKey.MatchString(key) {
+			kv = key + "=…"
+		}
+		words += flagWords("-X", kv)
+	}
+	return words
 }

@@ -339,7 +339,7 @@ func gapsByReason(gaps []inspect.Gap) []render.Line {
 }
 
 // clientName is a guessed library with how sure that is: "java", "java (likely)",
-// "java (perhaps)", or "" for unknown.
+// "java?", or "" for unknown.
 func clientName(c inspect.ClientGuess) string {
 	switch {
 	case c.Family == "" || c.Family == inspect.Unknown:
@@ -349,7 +349,7 @@ func clientName(c inspect.ClientGuess) string {
 	case c.Confidence == inspect.Medium:
 		return string(c.Family) + " (likely)"
 	}
-	return string(c.Family) + " (perhaps)"
+	return string(c.Family) + "?"
 }
 
 // optional is the text behind a pointer, "" for nil.

@@ -132,7 +132,7 @@ func (a *app) shortMoment(t inspect.Time, w inspect.Window) string {
 // table has one row a rebalance, oldest first.
 func (h *historyCmd) table(g *inspect.History) *render.Table {
 	server := g.Type != inspect.Classic && g.Type != inspect.UnknownType
-	t := &render.Table{Columns: render.Cols("TIME", ">GEN", "MEMBERS", "WHO", "CAUSE", "CONF", "STOPPED")}
+	t := &render.Table{Columns: render.Cols("TIME", ">GEN", "MEMBERS", "WHO", "CAUSE", "CONF", "PAUSED")}
 	if server {
 		t.Columns = render.Cols("TIME", ">EPOCH", "MEMBERS", "WHO", "CAUSE", "CONF", "CONVERGED", "LAST")
 	}
@@ -197,7 +197,7 @@ func causeStyle(r inspect.Rebalance) term.Style {
 	return term.Plain
 }
 
-// stoppedText is how long the group stood still: "~" marks an estimate.
+// stoppedText is how long the group was paused: "~" marks an estimate.
 func stoppedText(r inspect.Rebalance) string {
 	switch {
 	case r.Stopped == nil:
@@ -217,10 +217,10 @@ func historySummary(s *inspect.Summary) []render.Line {
 		parts = append(parts, fmt.Sprintf("%g an hour", s.PerHour))
 	}
 	if s.Idle != nil && s.Idle.Duration() >= time.Second {
-		parts = append(parts, "partitions of departed members stood still "+prose.Span(s.Idle.Duration().Round(time.Second)))
+		parts = append(parts, "partitions of departed members not consumed for "+prose.Span(s.Idle.Duration().Round(time.Second)))
 	}
 	if s.Stopped != nil && *s.Stopped > 0 {
-		parts = append(parts, "the whole group ~"+prose.Span(about(s.Stopped.Duration())))
+		parts = append(parts, "the whole group paused for "+diagnose.About(s.Stopped.Duration()))
 	}
 	var causes []string
 	for _, c := range inspect.Causes() {
@@ -239,17 +239,6 @@ func historySummary(s *inspect.Summary) []render.Line {
 	return out
 }
 
-// about rounds a sum to what its parts are known to: not to zero.
-func about(d time.Duration) time.Duration {
-	switch {
-	case d < time.Second:
-		return d
-	case d < 10*time.Second:
-		return d.Round(100 * time.Millisecond)
-	}
-	return d.Round(time.Second)
-}
-
 // evidenceLines are what -v adds: the evidence of each rebalance and its rivals.
 func (h *historyCmd) evidenceLines(g *inspect.History) []render.Line {
 	var out []render.Line
@@ -260,10 +249,10 @@ func (h *historyCmd) evidenceLines(g *inspect.History) []render.Line {
 		}
 		for _, v := range r.Rivals {
 			if v.WhyNot == "" {
-				out = append(out, render.L("      or %s: nothing speaks against it", v.Cause))
+				out = append(out, render.L("      could also be: %s", v.Cause.Info().Name))
 				continue
 			}
-			out = append(out, render.L("      not %s: %s", v.Cause, v.WhyNot))
+			out = append(out, render.L("      ruled out: %s (%s)", v.Cause.Info().Name, v.WhyNot))
 		}
 		for _, n := range r.Notes {
 			out = append(out, render.L("      %s", n))
@@ -277,12 +266,8 @@ func (a *app) whatIfBlock(w *inspect.Replay) []render.Block {
 	if w == nil {
 		return nil
 	}
-	lines := []render.Line{render.L("what if  %d of %s would not have been, and %s", len(w.Avoided),
-		prose.Plural(len(w.Avoided)+len(w.Remaining)+len(w.Undecided), "departure"), prose.Plural(w.Rebalances, "rebalance less"))}
-	if w.Rebalances != 1 {
-		lines = []render.Line{render.L("what if  %d of %s would not have been: %d rebalances less", len(w.Avoided),
-			prose.Plural(len(w.Avoided)+len(w.Remaining)+len(w.Undecided), "departure"), w.Rebalances)}
-	}
+	lines := []render.Line{render.L("what if  %d of %s would have been avoided: %s", len(w.Avoided),
+		prose.Plural(len(w.Avoided)+len(w.Remaining)+len(w.Undecided), "departure"), prose.Plural(w.Rebalances, "fewer rebalance"))}
 	show := func(word string, list []inspect.ReplayEvent) {
 		for i, e := range list {
 			if i == 5 && !a.flags.verbose {

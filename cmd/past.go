@@ -31,11 +31,11 @@ type pastFlags struct {
 func (p *pastFlags) add(c *cobra.Command) {
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringVar(&p.since, "since", "1h", "how far back: a duration (also 2d, 1w), an RFC 3339 time, or HH:MM")
+	f.StringVar(&p.since, "since", usualSince, "how far back: a duration (also 2d, 1w), an RFC 3339 time, or HH:MM")
 	f.StringVar(&p.until, "until", "", "up to when, likewise; now if empty")
 	f.StringArrayVar(&p.logs, "log", nil, "client or broker log `FILE`: turns inferred causes into stated ones (repeatable)")
-	f.StringArrayVar(&p.gcLogs, "gc-log", nil, "JVM garbage collection log `FILE`: tells a pause from a crash (repeatable)")
-	f.StringArrayVar(&p.pods, "pods", nil, "`FILE` with kubectl get pods -o json, or events, or docker inspect: tells a crash from a pause (repeatable)")
+	f.StringArrayVar(&p.gcLogs, "gc-log", nil, "JVM garbage collection log `FILE`: shows pauses (repeatable)")
+	f.StringArrayVar(&p.pods, "pods", nil, "`FILE` with kubectl get pods -o json, or events, or docker inspect: shows crashes and restarts (repeatable)")
 	f.StringVar(&p.from, "from", "", "read a case `FILE` that record wrote, instead of a cluster")
 	p.groups.addFlags(c)
 }
@@ -167,4 +167,28 @@ func (o *causeFlags) read() (choice, error) {
 	}
 	out.replay, err = parseWhatIf(o.whatIf)
 	return out, err
+}
+
+// usualSince is how far back commands look.
+const usualSince = "1h"
+
+// pastWords are the flags that say where and when to look, for commands to copy.
+func (p *pastFlags) pastWords() string {
+	since := p.since
+	if since == usualSince {
+		since = ""
+	}
+	words := flagWords("--from", p.from) + flagWords("--since", since) + flagWords("--until", p.until)
+	return words + flagWords("--log", p.logs...) + flagWords("--gc-log", p.gcLogs...) + flagWords("--pods", p.pods...)
+}
+
+// flagWords is a flag with each of its values that is not empty.
+func flagWords(flag string, values ...string) string {
+	words := ""
+	for _, v := range values {
+		if v != "" {
+			words += " " + flag + " " + prose.ShellWord(v)
+		}
+	}
+	return words
 }

@@ -32,7 +32,7 @@ func newRecordCmd(a *app) *cobra.Command {
 	r := &recordCmd{app: a}
 	c := &cobra.Command{
 		Use:   "record GROUP… --to FILE",
-		Short: "save all that was read as a case file, before compaction eats it",
+		Short: "save all that was read as a case file, before compaction removes it",
 		Long: `Reads what why would read and saves it as one compressed file, which why, describe,
 history and advise take with --from. The offsets log is compacted: evidence that is
 there now may be gone tomorrow. The file holds group, client and host names, topics,
@@ -40,7 +40,7 @@ offsets and times; no message, and no secret. --redact replaces the names.
 
 --for also looks at the groups for that long, as watch does (named groups every 250 ms),
 and keeps what it sees: when a member was gone, when a rebalance began, who was there
-meanwhile. The log tells none of these. Ctrl-C ends the looking, and the file is written.`,
+meanwhile. The log shows none of these. Ctrl-C ends the looking, and the file is written.`,
 		Example: `  kgdiag record orders --to orders.kgcase
   kgdiag record orders --for 10m --to orders.kgcase
   kgdiag record orders --since 1d --redact --to for-the-ticket.kgcase

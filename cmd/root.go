@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"sort"
 	"strings"
 	"syscall"
@@ -120,7 +121,7 @@ func (a *app) withSignals(parent context.Context) (context.Context, func()) {
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "kgdiag",
-		Short:         "kgdiag tells why a Kafka consumer group rebalances, and which setting to change",
+		Short:         "kgdiag shows why a Kafka consumer group rebalances, and which setting to change",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.ArbitraryArgs,
@@ -196,7 +197,7 @@ func (a *app) prepare(c *cobra.Command) error {
 	default:
 		return usagef("--color %q: not known, want auto, always or never", a.flags.color)
 	}
-	if !knownOutput(c, a.flags.output) {
+	if !slices.Contains(outputsOf(c), a.flags.output) {
 		return usagef("--output %q: not known, want %s", a.flags.output, strings.Join(outputsOf(c), ", "))
 	}
 	_, err := a.timeout()
@@ -213,15 +214,6 @@ func outputsOf(c *cobra.Command) []string {
 		names = append(names, strings.Split(extra, ",")...)
 	}
 	return names
-}
-
-func knownOutput(c *cobra.Command, name string) bool {
-	for _, n := range outputsOf(c) {
-		if n == name {
-			return true
-		}
-	}
-	return false
 }
 
 // applyEnvironment sets each flag not given from KGDIAG_<FLAG>.
@@ -255,7 +247,7 @@ func unknownCommand(root *cobra.Command, word string) error {
 
 // bare is kgdiag without arguments: how to begin, and which cluster is configured.
 func (a *app) bare() error {
-	_, err := io.WriteString(a.streams.Out, `kgdiag tells why a Kafka consumer group rebalances, and which setting to change.
+	_, err := io.WriteString(a.streams.Out, `kgdiag shows why a Kafka consumer group rebalances, and which setting to change.
 
   kgdiag why [GROUP]       what is wrong, why, and what to change
   kgdiag watch GROUP       the same live, with a warning before an eviction

@@ -27,7 +27,7 @@ func (w *whyCmd) triageView(c *inspect.Case, t diagnose.Triage) render.View {
 			block.After = append(block.After, render.L("and %s more (-v)", prose.Plural(n, "group")))
 		}
 		block.After = append(block.After, w.sharedLines(t)...)
-		block.After = append(block.After, label("next", "kgdiag why %s", prose.ShellWord(t.Groups[0].Group)+w.connectWords()))
+		block.After = append(block.After, label("next", "kgdiag why %s", prose.ShellWord(t.Groups[0].Group)+w.connectWords()+w.past.pastWords()))
 	} else {
 		block.Lines = []render.Line{render.L("no group rebalanced")}
 	}
@@ -41,7 +41,7 @@ func (w *whyCmd) triageView(c *inspect.Case, t diagnose.Triage) render.View {
 
 // triageTable has one row a group that rebalanced.
 func (w *whyCmd) triageTable(groups []diagnose.Diagnosis) *render.Table {
-	t := &render.Table{Columns: render.Cols("GROUP", ">REBAL", ">EVICT", "STOOD STILL", "WORST CAUSE", "COORDINATOR")}
+	t := &render.Table{Columns: render.Cols("GROUP", ">REBALANCES", ">EVICTIONS", "NOT CONSUMED", "WORST CAUSE", "COORDINATOR")}
 	for i := range groups {
 		d := &groups[i]
 		if len(d.Rebalances) > 0 || d.Waiting != nil {
@@ -57,7 +57,7 @@ func (w *whyCmd) triageTable(groups []diagnose.Diagnosis) *render.Table {
 func triageRow(d *diagnose.Diagnosis) []render.Span {
 	still := "-"
 	if d.Cost.Idle != nil && d.Cost.Idle.Duration() >= time.Second {
-		still = fmt.Sprintf("%s, %d part", prose.Span(d.Cost.Idle.Duration().Round(time.Second)), len(d.Cost.Partitions))
+		still = fmt.Sprintf("%s, %s", prose.Span(d.Cost.Idle.Duration().Round(time.Second)), prose.Plural(len(d.Cost.Partitions), "partition"))
 	}
 	cause := string(d.Cause)
 	if d.Member != "" {
@@ -66,7 +66,7 @@ func triageRow(d *diagnose.Diagnosis) []render.Span {
 	if d.AtRecord {
 		cause = "same record: " + d.Records[0].Place
 	} else if d.Unsure() {
-		cause += ", perhaps"
+		cause += "?"
 	}
 	if d.Verdict == diagnose.Stuck {
 		cause = "stuck; " + cause
@@ -92,7 +92,7 @@ func (w *whyCmd) sharedLines(t diagnose.Triage) []render.Line {
 	for i := range t.Shared {
 		s := &t.Shared[i]
 		if i == mostShared {
-			return append(out, render.L("and %s of several groups", prose.Plural(len(t.Shared)-mostShared, "more moment")))
+			return append(out, render.L("and %s of several groups", prose.Plural(len(t.Shared)-mostShared, "more time")))
 		}
 		text := fmt.Sprintf("shared cause: within %s at %s %s", prose.Span(s.To.Sub(s.From.Time).Round(100*time.Millisecond)), w.clock(s.From), s.Means())
 		for j, l := range prose.Wrap(text, textRoom) {
@@ -103,7 +103,7 @@ func (w *whyCmd) sharedLines(t diagnose.Triage) []render.Line {
 		}
 	}
 	if t.Unrelated() {
-		return []render.Line{render.L("shared cause? no: different hosts and moments")}
+		return []render.Line{render.L("no shared cause: different hosts and times")}
 	}
 	return out
 }

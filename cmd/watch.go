@@ -65,13 +65,13 @@ generation, settings, state and coordinator, until --for ends or Ctrl-C.`,
 	o.sel.addFlags(c)
 	f.StringVar(&o.length, "for", "", "end after this time")
 	f.StringVar(&o.failOn, "fail-on", "never", "exit 1 if it happened: never|rebalance|eviction|CAUSE")
-	f.StringVar(&o.settle, "settle", "", "what happens within this time does not trip --fail-on")
+	f.StringVar(&o.settle, "settle", "", "ignore for --fail-on what happens within this time")
 	f.StringVar(&o.untilStable, "until-stable", "", "end with 0 as soon as the groups are Stable for this time, with 1 when --for ends first")
-	f.StringVar(&o.since, "since", "1h", "judge causes by the log since then; if given, tell its rebalances first")
-	f.StringSliceVar(&o.causes, "cause", nil, "tell only of rebalances of this `CAUSE`, once it is known (repeatable)")
+	f.StringVar(&o.since, "since", "1h", "judge causes by the log since then; if given, show its rebalances first")
+	f.StringSliceVar(&o.causes, "cause", nil, "show only rebalances of this `CAUSE`, once it is known (repeatable)")
 	f.StringArrayVar(&o.logs, "log", nil, "client or broker log `FILE`, read again as it grows: turns inferred causes into stated ones (repeatable)")
 	f.StringVar(&o.to, "to", "", "keep what is seen as a case `FILE`, which why, history and advise take with --from")
-	f.StringVar(&o.onRisk, "on-risk", "", "run this `CMD` (sh -c) when a member is about to be put out; KGDIAG_GROUP, KGDIAG_MEMBER, … tell which")
+	f.StringVar(&o.onRisk, "on-risk", "", "run this `CMD` (sh -c) when a member is about to be evicted; KGDIAG_GROUP, KGDIAG_MEMBER, … say which")
 	f.IntVar(&o.members, "members", 0, "members that --until-stable asks of each group")
 	return c
 }

@@ -188,7 +188,7 @@ func (w *watchLines) event(e *watch.Event) error {
 	if e.Type == watch.CauseFound {
 		key := e.Group + "\x00" + e.Record
 		if w.causes[key] == text {
-			return nil // refined in what only -o json tells
+			return nil // refined in what only -o json shows
 		}
 		w.causes[key] = text
 	}
@@ -218,7 +218,7 @@ func (w *watchLines) words(e *watch.Event) (word string, style term.Style, text 
 		if e.Last != "" {
 			last = "last " + e.Last
 		}
-		return "converged", term.Good, joinParts(spanOf(e.Converged), last, "nobody stopped")
+		return "converged", term.Good, joinParts(spanOf(e.Converged), last, "no member paused")
 	case watch.CoordinatorMoved:
 		return "moved", term.Warn, fmt.Sprintf("coordinator %s -> %s%s", idText(e.PreviousCoordinator), idText(e.Coordinator), groupList(e))
 	case watch.SourceLost:
@@ -245,7 +245,7 @@ func (w *watchLines) riskWords(e *watch.Event) (word string, style term.Style, t
 	case watch.MemberSilent:
 		return "silent", term.Warn, fmt.Sprintf("%s, %s without a commit while its lag grows", e.Member, spanOf(e.Silent))
 	case watch.MemberAtRisk:
-		return "AT RISK", term.Bad, fmt.Sprintf("%s silent %s of %s: out at about %s", e.Member, spanOf(e.Silent), spanOf(e.Limit), w.o.clock(e.OutAt))
+		return "AT RISK", term.Bad, fmt.Sprintf("%s silent %s of %s: leaves the group at about %s", e.Member, spanOf(e.Silent), spanOf(e.Limit), w.o.clock(e.OutAt))
 	case watch.MemberSpoke:
 		return "commits", term.Good, fmt.Sprintf("%s commits again after %s", e.Member, spanOf(e.Silent))
 	case watch.CauseFound:
@@ -303,11 +303,11 @@ func (w *watchLines) rebalanceWords(e *watch.Event) (word string, style term.Sty
 	switch basis := e.StoppedBasis; {
 	case e.Stopped == nil || *e.Stopped == 0: // unknown, or its members go on with what they keep
 	case basis == "observed":
-		stopped = "stopped " + spanOf(e.Stopped)
+		stopped = "paused " + spanOf(e.Stopped)
 	case basis == "at_most":
-		stopped = "stopped under " + spanOf(e.Stopped)
+		stopped = "paused under " + spanOf(e.Stopped)
 	case basis == "estimated":
-		stopped = "stopped ~" + spanOf(e.Stopped)
+		stopped = "paused ~" + spanOf(e.Stopped)
 	}
 	moved := ""
 	if e.Moved > 0 && (w.o.flags.verbose || e.GenerationBasis != "epoch") {
@@ -352,7 +352,7 @@ func memberParts(e *watch.Event) string {
 		s := "+" + m.Label
 		switch {
 		case m.BackAfter != nil:
-			s += " (was out " + spanOf(m.BackAfter) + ")"
+			s += " (away " + spanOf(m.BackAfter) + ")"
 		case m.Ambiguous:
 			s += " (one of several like it is back)"
 		}
@@ -364,7 +364,7 @@ func memberParts(e *watch.Event) string {
 			s += ", now on " + m.NewHost
 		}
 		if m.Ambiguous {
-			s += ", which for which is not known"
+			s += ", ambiguous: they share a client.id"
 		}
 		parts = append(parts, s+")")
 	}

@@ -25,8 +25,8 @@ func newWhyCmd(a *app) *cobra.Command {
 		Short:   "what is wrong, why, what it cost, and what to change",
 		Long: `The front door: for a group its state now, the cause of its rebalances with the
 evidence and what speaks against the other causes, what they cost, and the setting
-to change with its price. Without a group: all groups, worst first, and whether they
-share a cause, so that a broker's or a machine's trouble is not taken for theirs.`,
+to change with its trade-off. Without a group: all groups, worst first, and whether they
+share a cause, so that a broker's or a machine's problem is not taken for theirs.`,
 		Example: `  kgdiag why
   kgdiag why orders
   kgdiag why orders --since 1d --log app.log

@@ -80,7 +80,7 @@ func (w *whyCmd) whyLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line 
 		lines = append(lines, w.calmLines(c, d)...)
 	} else {
 		lines = append(lines, w.causeLines(c, d)...)
-		lines = append(lines, w.costLines(d)...)
+		lines = append(lines, paragraph("COST", d.Cost.String())...)
 		lines = append(lines, cureLines(d)...)
 	}
 	if d.WhatIf != nil {
@@ -107,16 +107,16 @@ func (w *whyCmd) verdictLines(d *diagnose.Diagnosis) []render.Line {
 	if d.Summary.Evictions > 0 {
 		l = append(l, render.P(", %s", prose.Plural(d.Summary.Evictions, "eviction")))
 	}
-	if whole := append(slices.Clone(l), render.P(". Now %s", now)); len([]rune(whole.Plain())) <= pageWidth {
+	if whole := append(slices.Clone(l), render.P(". Currently %s", now)); len([]rune(whole.Plain())) <= pageWidth {
 		return []render.Line{whole}
 	}
-	return append([]render.Line{l}, paragraph("", "now "+now)...)
+	return append([]render.Line{l}, paragraph("", "currently "+now)...)
 }
 
 // nowText is the group's state now.
 func (w *whyCmd) nowText(d *diagnose.Diagnosis) string {
 	if d.Live == nil {
-		return "the group does not exist (any more)"
+		return "no such group on this cluster"
 	}
 	if d.State == "" {
 		return "its state could not be read"
@@ -158,9 +158,10 @@ const (
 // paragraph is text under a label, broken into the lines of the page.
 func paragraph(word, text string) []render.Line {
 	var out []render.Line
-	for i, s := range prose.Wrap(text, textRoom) {
+	over := max(0, len(word)+2-len(pageIndent)) // a long word makes the first line shorter
+	for i, s := range prose.Wrap(strings.Repeat("-", over)+text, textRoom) {
 		if i == 0 && word != "" {
-			out = append(out, label(word, "%s", s))
+			out = append(out, label(word, "%s", s[over:]))
 		} else {
 			out = append(out, render.L("%s%s", pageIndent, s))
 		}
@@ -214,11 +215,12 @@ func (w *whyCmd) calmLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line
 
 // causeLines say why, with the evidence.
 func (w *whyCmd) causeLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line {
-	lines := paragraph("WHY", d.Why())
+	why := d.Why() + w.whenText(d)
+	lines := paragraph("WHY", why)
 	if d.AtRecord {
-		lines = append(paragraph("WHY", d.AtWhich()), paragraph("", d.Why())...)
+		lines = append(paragraph("WHY", d.AtWhich()), paragraph("", why)...)
 	}
-	lines = append(lines, render.L("%sconfidence %s, %s", pageIndent, d.Confidence, d.Basis))
+	lines = append(lines, render.L("%s%s", pageIndent, d.Sure()))
 	lines = append(lines, w.occurrenceLines(d)...)
 	if d.TellsEvidence() && !w.flags.verbose {
 		return lines
@@ -228,14 +230,16 @@ func (w *whyCmd) causeLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Lin
 			lines = append(lines, paragraph("", e)...)
 		}
 	}
-	lines = append(lines, paragraph("", d.WhyNot())...)
+	for _, text := range []string{d.CouldBe(), d.RuledOut(), d.Decide()} {
+		lines = append(lines, paragraph("", text)...)
+	}
 	if len(d.Records) > 0 && !d.AtRecord {
 		lines = append(lines, paragraph("", fmt.Sprintf("%d of the departures happened at one record: %s", d.Records[0].Times, d.Records[0].Place))...)
 	}
 	if len(d.Records) > 0 {
 		lines = append(lines, stuckLines(c, d)...)
 	} else if d.MemberNotData() {
-		lines = append(lines, paragraph("", "others worked the same partitions at their usual pace: look at this member before the data")...)
+		lines = append(lines, paragraph("", "others processed the same partitions in time: look at this member first")...)
 	}
 	return lines
 }
@@ -269,39 +273,69 @@ func (w *whyCmd) occurrenceLines(d *diagnose.Diagnosis) []render.Line {
 	}
 	var out []render.Line
 	for i := first; i < len(list); i++ {
-		text := w.occurrenceText(list[i])
+		text := w.occurrenceText(list[i].Departure)
 		if i == longest {
 			text += "  longest"
 		}
 		out = append(out, render.L("%s%s", pageIndent, text))
 	}
-	if n := len(d.Occurrences) - len(out); n > 0 {
-		out = append(out, render.L("%sand %s more (-v)", pageIndent, prose.Plural(n, "time")))
+	more := len(d.Occurrences) - len(out)
+	silent := "WITHOUT COMMIT"
+	if most > 0 {
+		silent = "BETWEEN POLLS"
+	}
+	head := fmt.Sprintf(occurrenceRow, "LAST COMMIT", "LEFT", "AFTER", "REJOINED", "AFTER", silent)
+	out = append([]render.Line{{render.S(term.Dim, "%s%s", pageIndent, head)}}, out...)
+	if more > 0 {
+		out = append(out, render.L("%sand %s more (-v)", pageIndent, prose.Plural(more, "time")))
 	}
 	return out
 }
 
-func (w *whyCmd) occurrenceText(oc diagnose.Occurrence) string {
-	var parts []string
-	if !oc.Departure.LastCommit.IsZero() {
-		parts = append(parts, "last commit "+w.clock(oc.Departure.LastCommit))
-	}
-	out := "out " + w.clock(oc.Departure.LeftBetween[1])
-	if oc.Departure.Silent != nil {
-		lo, hi := oc.Departure.Silent[0].Duration(), oc.Departure.Silent[1].Duration()
-		if hi-lo < time.Second {
-			out += fmt.Sprintf(", %s later", prose.Seconds(hi, 1))
-		} else {
-			out += fmt.Sprintf(", %s-%s later", strings.TrimSuffix(prose.Seconds(lo, 1), " s"), prose.Seconds(hi, 1))
+// occurrenceRow is a departure: each time, and how long after the one before it.
+const occurrenceRow = "%-11s  %-8s  %-12s  %-8s  %-6s  %s"
+
+func (w *whyCmd) occurrenceText(l *inspect.Departure) string {
+	after, rejoined, away, silent := "-", "-", "-", "-"
+	if l.Silent != nil {
+		lo, hi := inSeconds(l.Silent[0].Duration()), inSeconds(l.Silent[1].Duration())
+		if after = prose.Span(hi); hi-lo >= time.Second {
+			after = prose.Span(lo) + "–" + after
 		}
 	}
-	parts = append(parts, out)
-	if oc.Departure.BackAfter != nil {
-		parts = append(parts, "back after "+prose.Span(oc.Departure.BackAfter.Duration().Round(100*time.Millisecond)))
-	} else if oc.Departure.StayedAway() {
-		parts = append(parts, "not back")
+	switch {
+	case l.BackAfter != nil && !l.LastCommit.IsZero():
+		back := l.LastCommit.Add(l.BackAfter.Duration())
+		rejoined, away = w.clock(inspect.At(back)), prose.Span(inSeconds(max(0, back.Sub(l.LeftBetween[1].Time))))
+		silent = prose.Span(prose.WholeSeconds(inspect.Or(l.Stall, l.BackAfter.Duration())))
+	case l.BackAfter != nil:
+		rejoined = "yes"
+	case l.StayedAway():
+		rejoined = "no"
 	}
-	return strings.Join(parts, "  ")
+	return strings.TrimRight(fmt.Sprintf(occurrenceRow, w.clock(l.LastCommit), w.clock(l.LeftBetween[1]), after, rejoined, away, silent), " ")
+}
+
+// inSeconds rounds what the page shows in whole seconds, and keeps a tenth below ten.
+func inSeconds(d time.Duration) time.Duration {
+	if d < 10*time.Second {
+		return d.Round(100 * time.Millisecond)
+	}
+	return d.Round(time.Second)
+}
+
+// whenText ends the sentence about a cause: since when, how often, and the last time.
+func (w *whyCmd) whenText(d *diagnose.Diagnosis) string {
+	first, last, every := d.When()
+	switch {
+	case first.IsZero():
+		return ""
+	case first == last:
+		return "; once, at " + w.clock(first)
+	case every > 0:
+		return "; first " + w.clock(first) + ", every " + diagnose.Period(every) + ", last " + w.clock(last)
+	}
+	return "; first " + w.clock(first) + ", last " + w.clock(last)
 }
 
 // stuckLines say how to read that record.
@@ -316,30 +350,6 @@ func stuckLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line {
 func firstBroker(c *inspect.Case) string {
 	first, _, _ := strings.Cut(c.Cluster.Bootstrap, ",")
 	return first
-}
-
-// costLines say what it cost.
-func (w *whyCmd) costLines(d *diagnose.Diagnosis) []render.Line {
-	var parts []string
-	if d.Cost.Idle != nil && d.Cost.Idle.Duration() >= time.Second {
-		parts = append(parts, fmt.Sprintf("%s stood still %s", prose.Ranges(d.Cost.Partitions, 4), prose.Span(d.Cost.Idle.Duration().Round(time.Second))))
-	}
-	switch {
-	case d.Cost.Stopped != nil && *d.Cost.Stopped > 0:
-		parts = append(parts, "the whole group ~"+prose.Span(about(d.Cost.Stopped.Duration())))
-	case d.Cost.Stopped != nil:
-		parts = append(parts, "none stopped as a whole")
-	}
-	if d.Cost.Moved > 0 {
-		parts = append(parts, prose.Plural(d.Cost.Moved, "partition")+" moved")
-	}
-	if r := d.SlowestConvergence(); r != nil {
-		parts = append(parts, fmt.Sprintf("converged in %s, last %s", spanOf(r.Converged), r.ConvergedLast))
-	}
-	if len(parts) == 0 {
-		return nil
-	}
-	return paragraph("COST", strings.Join(parts, "; "))
 }
 
 func settings(set map[string]string) []string {
@@ -381,11 +391,11 @@ func cureLines(d *diagnose.Diagnosis) []render.Line {
 			lines = append(lines, setting("", "or "+kv, f.Fix.Notes[key], "")...)
 		}
 	}
-	if text := avoidedText(d.Avoided(f)); text != "" {
+	if text := d.Avoided(f).String(); text != "" {
 		lines = append(lines, paragraph("", text)...)
 	}
 	if f.Fix.Price != "" {
-		lines = append(lines, paragraph("", "price: "+f.Fix.Price)...)
+		lines = append(lines, paragraph("", "trade-off: "+f.Fix.Price)...)
 	}
 	return lines
 }
@@ -396,19 +406,7 @@ func stuckFix(stuck, f *advise.Finding) []render.Line {
 	if f != nil && f.Fix.Set["max.poll.interval.ms"] != "" {
 		lines = append(lines, paragraph("", fmt.Sprintf("or max.poll.interval.ms=%s, if it is slow and not broken (%s)", f.Fix.Set["max.poll.interval.ms"], f.ID))...)
 	}
-	return append(lines, paragraph("", "price: "+stuck.Fix.Price)...)
-}
-
-// avoidedText says how many evictions a fix would have prevented.
-func avoidedText(a diagnose.Avoided) string {
-	all := prose.Plural(a.Of, "eviction")
-	switch {
-	case a == diagnose.Avoided{}:
-		return ""
-	case a.Perhaps > 0:
-		return fmt.Sprintf("would have avoided %d to %d of %s: it depends on whether the process lived on", a.Sure, a.Sure+a.Perhaps, all)
-	}
-	return fmt.Sprintf("would have avoided %d of %s", a.Sure, all)
+	return append(lines, paragraph("", "trade-off: "+stuck.Fix.Price)...)
 }
 
 // setting is one setting to change, with a note and a rule id behind it, or the note
@@ -437,17 +435,14 @@ func setting(word, what, note, id string) []render.Line {
 
 // checkLines say what was not read and not checked.
 func (w *whyCmd) checkLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line {
-	text := fmt.Sprintf("%d of %d checks made", d.Checked, d.Rules)
-	if n := len(d.Findings); n == 0 && d.Others == 0 {
-		text += ", none fired"
+	text := "every rule was checked"
+	if n := d.Rules - d.Checked; n > 0 {
+		text = fmt.Sprintf("%d of %s: %s", n, prose.Plural(d.Rules, "rule"), strings.ReplaceAll(advise.NotChecked(d.Unchecked), "add -f FILE", "kgdiag advise -f FILE"))
 	}
+	lines := paragraph("NOT CHECKED", text)
 	if d.Others > 0 {
-		text += fmt.Sprintf("; %s of other things: kgdiag advise %s", prose.Plural(d.Others, "finding"), prose.ShellWord(d.Group))
+		lines = append(lines, paragraph("", prose.Plural(d.Others, "unrelated finding")+": kgdiag advise "+prose.ShellWord(d.Group)+w.connectWords()+flagWords("--from", w.past.from)+flagWords("--log", w.past.logs...)+flagWords("--gc-log", w.past.gcLogs...))...)
 	}
-	if not := advise.NotChecked(d.Unchecked); not != "" {
-		text += "; not: " + not
-	}
-	lines := paragraph("?", text)
 	told := func(g inspect.Gap) bool { return strings.Contains(text, "("+g.Why) }
 	for _, l := range gapsByReason(slices.DeleteFunc(inspect.GapsOf(c.Gaps, d.Group), told)) {
 		lines = append(lines, paragraph("", l.Plain())...)
@@ -468,20 +463,4 @@ func (w *whyCmd) nextLines(d *diagnose.Diagnosis) []render.Line {
 		}
 	}
 	return lines
-}
-
-// connectWords are the flags that named the cluster, for commands to copy; none where
-// the environment or a context did, which is there for the next command too.
-func (a *app) connectWords() string {
-	words := ""
-	if len(a.flags.bootstrap) > 0 {
-		words += " -b " + prose.ShellWord(a.flags.bootstrap[0])
-	}
-	if a.flags.commandConfig != "" {
-		words += " --command-config " + prose.ShellWord(a.flags.commandConfig)
-	}
-	if a.flags.context != "" {
-		words += " --context " + prose.ShellWord(a.flags.context)
-	}
-	return words
 }

@@ -36,7 +36,7 @@ type CauseInfo struct {
 	// has a weight of its own.
 	Weight int
 	Acts   bool // somebody has to do something about it; such causes outweigh all others
-	Evicts bool // a member was put out, or left because it was too slow
+	Evicts bool // a member was evicted, or left because it was too slow
 	// Departs: a log line that states it may be about the departure of one member.
 	Departs   bool
 	Planned   bool // the visible side of a change that somebody made
@@ -45,6 +45,7 @@ type CauseInfo struct {
 	// what to do.
 	Seen, Means, Do string
 	Words           CauseWords
+	Name            string // as a sentence names it beside others
 }
 
 // CauseWords are the sentences of a cause, lower case and without a full stop. What
@@ -76,93 +77,93 @@ const (
 // rejoin_timed_out outweighs session_expired. A move of the coordinator explains the
 // restarts that come with it, so it outweighs them.
 var causes = []CauseInfo{
-	{Cause: MemberJoined, Weight: 1,
+	{Cause: MemberJoined, Name: "a new member", Weight: 1,
 		Seen:  "A member that the group did not have before is in it.",
-		Means: "A process started, or one that had been put out came back: then the line says after how long, and the cause lies in the earlier departure.",
+		Means: "A process started, or an evicted member came back: then the line says after how long, and the cause lies in the earlier departure.",
 		Do:    "Nothing for a planned start. For a return, look at the departure.",
 		Words: CauseWords{Group: "members joined: {joined}"}},
-	{Cause: MemberLeft, Weight: 9, Departs: true, Prevented: ByStaticMembership,
+	{Cause: MemberLeft, Name: "a clean close", Weight: 9, Departs: true, Prevented: ByStaticMembership,
 		Seen:  "A member is gone at once, without the wait of a timeout.",
 		Means: "It sent LeaveGroup: the process closed its consumer or unsubscribed. A clean shutdown looks like this.",
 		Do:    "Nothing if it was meant. Against the two rebalances of a restart, give it a group.instance.id.",
 		Words: CauseWords{Member: "{who} left by itself: a clean shutdown, or an unsubscribe",
 			Again: "{who} keeps leaving by itself,{times}: clean shutdowns, or unsubscribes"}},
-	{Cause: SessionExpired, Weight: 16, Acts: true, Evicts: true, Departs: true, Prevented: BySession,
+	{Cause: SessionExpired, Name: "an expired session", Weight: 16, Acts: true, Evicts: true, Departs: true, Prevented: BySession,
 		Seen:  "A member is gone after a session timeout without a sign of life.",
-		Means: "No heartbeat came for session.timeout.ms: the process crashed, stood still (garbage collection, no CPU), lost its network, or closed without LeaveGroup. These look alike from the broker's side; whether it came back, and as which process, tells more.",
+		Means: "No heartbeat came for session.timeout.ms: the process crashed, paused (garbage collection, no CPU), lost its network, or closed without LeaveGroup. These look alike from the broker's side; whether it came back, and as which process, narrows it down.",
 		Do:    "A crash: look at the process. A pause: make the session longer than the pause (KGD103).",
-		Words: CauseWords{Member: "{who} sent no heartbeat for {session} and was put out{times}; {back}"}},
-	{Cause: SyncPhaseExpired, Weight: 17, Acts: true, Evicts: true, Departs: true, Prevented: ByPollingInSession,
-		Seen:  "A member of a cooperative group was put out while it was rejoining.",
+		Words: CauseWords{Member: "{who} sent no heartbeat for {session} and was evicted{times}; {back}"}},
+	{Cause: SyncPhaseExpired, Name: "a session that expired in a rejoin", Weight: 17, Acts: true, Evicts: true, Departs: true, Prevented: ByPollingInSession,
+		Seen:  "A member of a cooperative group was evicted while it was rejoining.",
 		Means: "It polls more slowly than its session timeout: the broker waits for its SyncGroup for the session only, and poll() is what sends it.",
 		Do:    "Raise session.timeout.ms above the time between two polls, or poll more often.",
-		Words: CauseWords{Member: "{who} polls more slowly than {session}: it was put out{times} while it rejoined"}},
-	{Cause: PollIntervalExceeded, Weight: 19, Acts: true, Evicts: true, Departs: true, Prevented: ByPollInterval,
+		Words: CauseWords{Member: "{who} polls more slowly than {session}: it was evicted{times} while it rejoined"}},
+	{Cause: PollIntervalExceeded, Name: "an exceeded poll interval", Weight: 19, Acts: true, Evicts: true, Departs: true, Prevented: ByPollInterval,
 		Seen:  "A member left by itself, one max.poll.interval.ms after its last progress.",
 		Means: "The application did not call poll() in time: its work on one batch took longer. Heartbeats went on, so the session is not the reason.",
 		Do:    "Raise max.poll.interval.ms, or lower max.poll.records (KGD105).",
-		Words: CauseWords{Member: "{who} needs longer between polls than {poll}; it was put out{times}, and its return rebalances again",
-			InBatch: "{who} needs longer for a batch than {poll}, although it commits every record; it was put out{times}, and its return rebalances again"}},
-	{Cause: RestartedWithinSession, Weight: 12, Acts: true, Departs: true, Prevented: BySession,
+		Words: CauseWords{Member: "{who} needs longer between polls than {poll}; it left the group{times}, and its rejoin triggered another rebalance",
+			InBatch: "{who} needs longer for a batch than {poll}, although it commits every record; it left the group{times}, and its rejoin triggered another rebalance"}},
+	{Cause: RestartedWithinSession, Name: "a restart within the session", Weight: 12, Acts: true, Departs: true, Prevented: BySession,
 		Seen:  "A new member came while the old one of the same client and host had not expired yet.",
-		Means: "A process ended without LeaveGroup and started again within its session timeout. The old member's partitions stand still until it expires.",
+		Means: "A process ended without LeaveGroup and started again within its session timeout. The old member's partitions are not consumed until it expires.",
 		Do:    "Close the consumer on shutdown, or use a group.instance.id.",
-		Words: CauseWords{Member: "{who} ended without LeaveGroup and was started again within {session}{times}; its partitions stood still meanwhile"}},
-	{Cause: RollingRestart, Weight: 8, Planned: true, Prevented: ByStaticMembership,
+		Words: CauseWords{Member: "{who} ended without LeaveGroup and was started again within {session}{times}; its partitions were not consumed until the old session expired"}},
+	{Cause: RollingRestart, Name: "a rolling restart", Weight: 8, Planned: true, Prevented: ByStaticMembership,
 		Seen:  "Several members were replaced one after another.",
 		Means: "A deployment. Each replacement costs the group one or two rebalances.",
 		Do:    "Nothing; static membership makes it quieter.",
 		Words: CauseWords{Group: "a rolling restart: {first}"}},
-	{Cause: StaticMemberRestarted, Weight: 3, Planned: true,
+	{Cause: StaticMemberRestarted, Name: "a restart of a static member", Weight: 3, Planned: true,
 		Seen:  "A group.instance.id has a new member id, in the same generation.",
 		Means: "A static member restarted within its session timeout and got its partitions back without a rebalance (KIP-345).",
 		Do:    "Nothing: this is what static membership is for."},
-	{Cause: StaticMemberFenced, Weight: 15, Acts: true, Departs: true,
+	{Cause: StaticMemberFenced, Name: "a fenced static member", Weight: 15, Acts: true, Departs: true,
 		Seen:  "A group.instance.id changes its member id again and again, or a log says FENCED_INSTANCE_ID.",
-		Means: "Two running processes use one group.instance.id. Each start puts the other out.",
+		Means: "Two running processes use one group.instance.id. Each one that joins fences the other.",
 		Do:    "Give each process an id of its own (a StatefulSet's pod name).",
-		Words: CauseWords{Member: "{who} was put out{times} by another process with the same group.instance.id"}},
-	{Cause: SubscriptionChanged, Weight: 6,
+		Words: CauseWords{Member: "{who} was fenced{times} by another process with the same group.instance.id"}},
+	{Cause: SubscriptionChanged, Name: "a changed subscription", Weight: 6,
 		Seen:  "A member subscribes to other topics than before.",
 		Means: "The application changed its subscription, or a new version of it came.",
 		Do:    "Nothing if it was meant. Members of one group should subscribe to the same topics."},
-	{Cause: TopicMetadataChanged, Weight: 7,
+	{Cause: TopicMetadataChanged, Name: "changed topics", Weight: 7,
 		Seen:  "The topics behind the subscriptions changed.",
 		Means: "Partitions were added, a topic was created or deleted, or a pattern began to match another topic.",
 		Do:    "Nothing; a narrower pattern avoids surprises."},
-	{Cause: AssignorChanged, Weight: 5,
+	{Cause: AssignorChanged, Name: "a changed assignor", Weight: 5,
 		Seen:  "The group uses another assignor than before.",
 		Means: "The members' common assignor changed, as in a migration from eager to cooperative.",
 		Do:    "Nothing if it was meant."},
-	{Cause: ProtocolChanged, Weight: 4, Planned: true,
+	{Cause: ProtocolChanged, Name: "a changed protocol", Weight: 4, Planned: true,
 		Seen:  "The group went from the classic to the consumer protocol (KIP-848), or back.",
 		Means: "The first member of the other protocol joined, or the last one left.",
 		Do:    "Nothing if it was meant."},
-	{Cause: AssignmentFailed, Weight: 14, Acts: true,
+	{Cause: AssignmentFailed, Name: "a failed assignment", Weight: 14, Acts: true,
 		Seen:  "Generations are missing: join rounds ended without an assignment.",
 		Means: "The group's leader did not send the assignment in time, or the coordinator could not write it: __consumer_offsets has too few in-sync replicas.",
 		Do:    "Look at the leader's process first, then at KGD302."},
-	{Cause: CoordinatorMoved, Weight: 13, Acts: true,
+	{Cause: CoordinatorMoved, Name: "a moved coordinator", Weight: 13, Acts: true,
 		Seen:  "The group's partition of __consumer_offsets has another leader.",
 		Means: "A broker stopped, or leadership moved. Members find the new coordinator by themselves, mostly without a rebalance.",
 		Do:    "Look at the broker if it was not planned.",
-		Words: CauseWords{Member: "{who} went while the coordinator moved; that voids every measurement of silence"}},
-	{Cause: RejoinTimedOut, Weight: 18, Acts: true, Evicts: true, Departs: true, Prevented: ByPollInterval,
+		Words: CauseWords{Member: "{who} left while the coordinator moved, which restarts every session: silence proves nothing"}},
+	{Cause: RejoinTimedOut, Name: "a rejoin that timed out", Weight: 18, Acts: true, Evicts: true, Departs: true, Prevented: ByPollInterval,
 		Seen:  "A member held the join phase up to its rebalance timeout, and was then left behind.",
-		Means: "It did not rejoin because it did not poll; everybody waited for it.",
+		Means: "It did not rejoin because it did not poll; all members waited for it.",
 		Do:    "Shorten its work between two polls, or the timeout (KGD106).",
 		Words: CauseWords{Member: "{who} held the rebalance up until its rebalance timeout ({rebalance}) and was left behind{times}"}},
-	{Cause: GroupEmptied, Weight: 10,
+	{Cause: GroupEmptied, Name: "an emptied group", Weight: 10,
 		Seen:  "The last member is gone.",
-		Means: "Nobody reads. Offsets stay for offsets.retention.minutes.",
+		Means: "Nobody consumes. Offsets stay for offsets.retention.minutes.",
 		Do:    "Nothing if it was meant."},
-	{Cause: GroupDeleted, Weight: 2, Planned: true,
+	{Cause: GroupDeleted, Name: "a deleted group", Weight: 2, Planned: true,
 		Seen:  "The group's metadata record was deleted.",
-		Means: "Somebody deleted the group, or all of its offsets expired while it was empty.",
+		Means: "The group was deleted, or all of its offsets expired while it was empty.",
 		Do:    "Nothing if it was meant; a consumer that comes back starts from auto.offset.reset."},
-	{Cause: UnknownCause, Weight: 11, Acts: true,
+	{Cause: UnknownCause, Name: "another cause", Weight: 11, Acts: true,
 		Seen:  "The evidence fits several causes, or none.",
-		Means: "kgdiag names what it could not tell apart rather than guess.",
+		Means: "kgdiag lists the causes that fit rather than guess one.",
 		Do:    "Add --log with a client's or the broker's log: it states the cause."},
 }
 
@@ -185,7 +186,7 @@ func (c Cause) Info() CauseInfo {
 	return CauseInfo{}
 }
 
-// Eviction reports whether the cause is a member put out, as --fail-on eviction means it.
+// Eviction reports whether the cause is an evicted member, as --fail-on eviction means it.
 func (c Cause) Eviction() bool { return c.Info().Evicts }
 
 // Sentence picks the words for what happened to one member, or to the group as a whole:
@@ -210,7 +211,7 @@ func (i CauseInfo) Sentence(member bool, times int, inBatch bool) string {
 }
 
 // unexplained is said of a member whose departure nothing read explains.
-const unexplained = "{who} went{times}, and what was read does not tell why"
+const unexplained = "{who} left{times}; the cause is not in what was read"
 
 // FillIn puts values into the braces of a sentence: FillIn(s, "who", "client a", …).
 func FillIn(sentence string, pairs ...string) string {

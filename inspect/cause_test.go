@@ -79,10 +79,10 @@ func TestSentence(t *testing.T) {
 	}{
 		{inspect.MemberLeft, true, 1, false, "a left by itself: a clean shutdown, or an unsubscribe"},
 		{inspect.MemberLeft, true, 3, false, "a keeps leaving by itself, 3 times: clean shutdowns, or unsubscribes"},
-		{inspect.PollIntervalExceeded, true, 3, true, "a needs longer for a batch than 5 s, although it commits every record; it was put out 3 times, and its return rebalances again"},
+		{inspect.PollIntervalExceeded, true, 3, true, "a needs longer for a batch than 5 s, although it commits every record; it left the group 3 times, and its rejoin triggered another rebalance"},
 		{inspect.MemberJoined, false, 1, false, "members joined: +b"},
 		{inspect.TopicMetadataChanged, false, 1, false, "The topics behind the subscriptions changed."},
-		{inspect.UnknownCause, true, 3, false, "a went 3 times, and what was read does not tell why"},
+		{inspect.UnknownCause, true, 3, false, "a left 3 times; the cause is not in what was read"},
 		{inspect.RollingRestart, true, 1, false, "a rolling restart: 3 of 3"},
 	} {
 		times := ""

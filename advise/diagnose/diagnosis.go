@@ -12,7 +12,7 @@ type Verdict string
 const (
 	Healthy  Verdict = "HEALTHY"  // nothing happened
 	OK       Verdict = "OK"       // it rebalanced, for reasons that are none to act on
-	Unstable Verdict = "UNSTABLE" // members were put out, or went for unknown reasons
+	Unstable Verdict = "UNSTABLE" // members were evicted, or left for unknown reasons
 	Stuck    Verdict = "STUCK"    // a rebalance is under way, and has not come to an end
 	Empty    Verdict = "EMPTY"    // no members
 	Unknown  Verdict = "UNKNOWN"  // too little could be read
@@ -61,14 +61,6 @@ type Diagnosis struct {
 	churns bool // rules say that it rebalances too often, whatever the causes
 }
 
-// Cost is what the rebalances of the window cost.
-type Cost struct {
-	Partitions []string        `json:"partitions"` // of departed members, that stood still
-	Idle       *inspect.Millis `json:"idle_ms"`    // in all
-	Stopped    *inspect.Millis `json:"stopped_ms"` // the whole group
-	Moved      int             `json:"moved"`
-}
-
 // Occurrence is one time that the cause was seen.
 type Occurrence struct {
 	Rebalance *inspect.Rebalance
@@ -105,7 +97,7 @@ func Group(c *inspect.Case, id string, o Options) Diagnosis {
 	return Groups(c, []string{id}, o)[0]
 }
 
-// now takes what the describe request told.
+// now takes what the describe request returned.
 func (d *Diagnosis) now(c *inspect.Case) {
 	for _, g := range c.Gaps {
 		if g.Fact == inspect.FactHistory && (g.Group == d.Group || g.Group == "") {
@@ -161,6 +153,7 @@ func (d *Diagnosis) past(c *inspect.Case, o Options) {
 func (d *Diagnosis) cost() {
 	d.Cost.Idle, d.Cost.Stopped = d.Summary.Idle, d.Summary.Stopped
 	seen := map[string]bool{}
+	d.Cost.slowest = d.slowestConvergence()
 	for i := range d.Rebalances {
 		d.Cost.Moved += d.Rebalances[i].Moved
 		for _, l := range d.Rebalances[i].Members.Left {

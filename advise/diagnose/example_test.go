@@ -22,6 +22,6 @@ func ExampleGroup() {
 	}
 	// Output:
 	// UNSTABLE: poll_interval_exceeded, confidence high
-	// client orders-2 (10.42.7.22) needs longer between polls than max.poll.interval.ms (5m); it was put out 3 times, and its return rebalances again
+	// client orders-2 (10.42.7.22) needs longer between polls than max.poll.interval.ms (5m); it left the group 3 times, and its rejoin triggered another rebalance
 	// KGD105 map[max.poll.interval.ms:600000] 3 avoided
 }

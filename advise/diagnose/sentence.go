@@ -65,7 +65,7 @@ func timeouts(l *inspect.Departure) []string {
 // returnWords say how a member came back, and what that tells.
 var returnWords = map[inspect.Returned]string{
 	inspect.ReturnedNo:          "it did not come back: a crash, or a close without LeaveGroup",
-	inspect.ReturnedSameProcess: "the same process came back: it had stood still, or its network had",
+	inspect.ReturnedSameProcess: "the same process came back: it had paused, or its network had failed",
 	inspect.ReturnedNewProcess:  "a new process came in its place: it crashed, or was killed, and was restarted",
 	inspect.ReturnedUnknown:     cameBack,
 	"":                          cameBack,
@@ -94,23 +94,6 @@ func (d *Diagnosis) Unsure() bool {
 	return d.Confidence == inspect.Low && d.Cause != inspect.UnknownCause && d.Cause != inspect.GroupEmptied
 }
 
-// WhyNot says what else it could be, and why it is not the rest; "" without rivals.
-func (d *Diagnosis) WhyNot() string {
-	var open, not []string
-	for _, r := range d.Rivals {
-		if r.WhyNot == "" {
-			open = append(open, string(r.Cause))
-		} else {
-			not = append(not, fmt.Sprintf("not %s: %s", r.Cause, r.WhyNot))
-		}
-	}
-	var parts []string
-	if len(open) > 0 {
-		parts = append(parts, "what was read fits "+strings.Join(open, ", ")+" as well")
-	}
-	return strings.Join(append(parts, not...), "; ")
-}
-
 // AtWhich names the record that comes back every time, and who went at it.
 func (d *Diagnosis) AtWhich() string {
 	r := d.Records[0]
@@ -122,7 +105,7 @@ func (d *Diagnosis) AtWhich() string {
 			}
 		}
 	}
-	s := fmt.Sprintf("the same record every time: %s; members went %d times while it was next (%s)", r.Place, r.Times, prose.Few(names, 3))
+	s := fmt.Sprintf("the same record every time: %s; members left %d times while it was next (%s)", r.Place, r.Times, prose.Few(names, 3))
 	if n := len(d.Records) - 1; n > 0 {
 		s += fmt.Sprintf("; before it %s", d.Records[1].Place)
 		if n > 1 {
@@ -132,9 +115,9 @@ func (d *Diagnosis) AtWhich() string {
 	return s
 }
 
-// SlowestConvergence is the rebalance whose last member took longest to get what the
+// slowestConvergence is the rebalance whose last member took longest to get what the
 // group's epoch gives it (KIP-848); nil for none.
-func (d *Diagnosis) SlowestConvergence() *inspect.Rebalance {
+func (d *Diagnosis) slowestConvergence() *inspect.Rebalance {
 	var slow *inspect.Rebalance
 	for i := range d.Rebalances {
 		r := &d.Rebalances[i]

@@ -80,15 +80,15 @@ func (s *SharedCause) Means() string {
 	groups := fmt.Sprintf("%d groups (%s)", len(s.Groups), strings.Join(prose.First(s.Groups, 4), ", "))
 	switch s.Kind {
 	case "coordinator":
-		return "the coordinator of " + groups + " moved: the platform, not the applications"
+		return "the coordinator of " + groups + " moved: look at the brokers, not the applications"
 	case "host":
-		return "members of " + groups + " on host " + s.Name + " went: look at that machine"
+		return "members of " + groups + " on host " + s.Name + " left: look at that machine"
 	case "broker":
-		return groups + " of broker " + s.Name + " were in trouble: the platform, not the applications"
+		return groups + " with coordinator " + s.Name + " lost members: look at that broker before the applications"
 	case "client":
-		return "client " + s.Name + " went from " + groups + ": one application, in several groups"
+		return "client " + s.Name + " left " + groups + ": one application, in several groups"
 	}
-	return groups + " of several brokers were in trouble: network, deploy or cluster"
+	return groups + " lost members, with different coordinators: network, deploy or cluster"
 }
 
 // How close together, and how many: coincidence is not a cause.

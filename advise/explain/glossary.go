@@ -15,8 +15,8 @@ var glossary = []Term{
 	{"max.poll.interval.ms", []string{"poll interval", "max poll interval"}, "How long a Java, librdkafka or Python consumer may go without poll() before it leaves the group by itself. It is also the rebalance timeout that it asks for.", []string{"rebalance timeout", "KGD105"}},
 	{"member", nil, "One consumer in a group. A process may hold several.", []string{"static membership"}},
 	{"offsets topic", []string{"__consumer_offsets"}, "The compacted topic in which coordinators keep group metadata and committed offsets. kgdiag reads history from it.", []string{"coordinator"}},
-	{"rebalance", nil, "Sharing the partitions out anew because members, topics or subscriptions changed.", []string{"generation", "cooperative"}},
+	{"rebalance", nil, "Reassigning the partitions among the members because members, topics or subscriptions changed.", []string{"generation", "cooperative"}},
 	{"rebalance timeout", []string{"rebalance.timeout.ms"}, "How long the coordinator waits for members to rejoin. The longest of all members counts.", []string{"max.poll.interval.ms", "KGD106"}},
-	{"session timeout", []string{"session.timeout.ms", "session"}, "How long a member may go without a heartbeat before the coordinator puts it out of the group.", []string{"heartbeat", "KGD109"}},
+	{"session timeout", []string{"session.timeout.ms", "session"}, "How long a member may go without a heartbeat before the coordinator evicts it from the group.", []string{"heartbeat", "KGD109"}},
 	{"static membership", []string{"group.instance.id", "static member", "KIP-345"}, "A member with a group.instance.id keeps its place while it restarts, for as long as its session lasts.", []string{"static_member_restarted", "static_member_fenced"}},
 }

@@ -192,7 +192,7 @@ func (s *surveyor) clusterRights(ctx context.Context) {
 	case err != nil:
 		r.fail(err)
 		if r.State == Absent { // before 2.8
-			r.State, r.Detail = Unknown, "brokers before 2.8 do not tell"
+			r.State, r.Detail = Unknown, "brokers before 2.8 do not report it"
 		}
 	case resp.ClusterAuthorizedOperations == -1<<31:
 		r.State, r.Detail = Yes, "the broker has no ACLs"

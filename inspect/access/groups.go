@@ -51,7 +51,7 @@ func (s *surveyor) describeGroups(ctx context.Context) {
 	ids := s.sample()
 	if len(ids) == 0 {
 		g.fromProbe(s.describe(ctx, probeGroup, "classic"))
-		t.Detail = "no group to tell by"
+		t.Detail = "no group to try it on"
 		return
 	}
 	var denied, seen int

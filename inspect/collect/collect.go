@@ -66,7 +66,7 @@ func (e *NotFoundError) Error() string {
 	}
 	what := "not found"
 	if e.MaybeConsumer {
-		what = "not found, or of the consumer protocol (KIP-848), which these brokers cannot tell"
+		what = "not found, or of the consumer protocol (KIP-848), which these brokers cannot report"
 	}
 	return fmt.Sprintf("%s%s: %s (%d groups, %d of %d brokers answered)",
 		noun, strings.Join(ids, ", "), what, e.Listed, e.Answered, e.Brokers)

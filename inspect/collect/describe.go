@@ -28,7 +28,7 @@ type draft struct {
 // errMaybeConsumer is how a group looks that an old coordinator calls Dead: it does
 // not exist, or it is of the consumer protocol (KIP-848), which DescribeGroups
 // below v6 cannot say.
-var errMaybeConsumer = errors.New("not found, or a consumer-protocol (KIP-848) group, which this broker's DescribeGroups cannot tell")
+var errMaybeConsumer = errors.New("not found, or a consumer-protocol (KIP-848) group, which this broker's DescribeGroups cannot report")
 
 // typeNeeds name the request and the release of each type's describe.
 func typeNeeds(t inspect.GroupType) (version string) {

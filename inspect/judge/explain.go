@@ -94,7 +94,7 @@ func (v *verdict) doubt(e *evidence, d *doubt) {
 // explanations is the table, in order: what a record or a poll shows comes before what
 // silence suggests, and what voids silence before any measure of it.
 var explanations = []explanation{
-	{name: "told to give partitions up", cause: inspect.RejoinTimedOut, conf: inspect.High,
+	{name: "kept partitions that it had to give up", cause: inspect.RejoinTimedOut, conf: inspect.High,
 		fits: (*evidence).keptPartitions, says: saysKeptPartitions},
 	{name: "the coordinator moved", cause: inspect.CoordinatorMoved, conf: inspect.Low,
 		fits: func(e *evidence) bool { return e.moved }, rivals: (*evidence).possible,
@@ -127,7 +127,7 @@ var explanations = []explanation{
 		fits:   func(e *evidence) bool { return !e.silent },
 		rivals: (*evidence).possible, doubts: [][]doubt{joinDoubts}},
 
-	{name: "the offset stood still", cause: inspect.PollIntervalExceeded, conf: inspect.Medium,
+	{name: "the offset did not advance", cause: inspect.PollIntervalExceeded, conf: inspect.Medium,
 		fits: (*evidence).isFrozen, says: saysFrozen, rivals: these(inspect.MemberLeft),
 		doubts: [][]doubt{{
 			{cap: inspect.Low, when: func(e *evidence, _ *verdict) bool { return e.ret == nil }},
@@ -303,7 +303,7 @@ var (
 	// while the old one still counted.
 	silenceDoubts = []doubt{
 		{when: func(e *evidence, _ *verdict) bool { return e.swapped() && e.apart },
-			says: always("seen live: it was out before the new process joined")},
+			says: always("seen live: it had left before the new process joined")},
 		// A process that stood still, and comes back in the same record, looks the same.
 		{cap: inspect.Medium, rival: inspect.SessionExpired,
 			when: func(e *evidence, v *verdict) bool { return e.swapped() && v.cause == inspect.RestartedWithinSession },
@@ -317,7 +317,7 @@ var (
 				return e.backAfterExpiry(v) && (e.away() <= e.heartbeat+slack || 2*e.away() <= *e.session)
 			},
 			says: func(e *evidence) string {
-				return "it was back " + dur(e.away()) + " after it was out: a new process may have been on its way already"
+				return "it was back " + dur(e.away()) + " after it left: a new process may have been on its way already"
 			}},
 		{rival: inspect.PollIntervalExceeded, when: func(e *evidence, _ *verdict) bool { return e.inBatch }},
 		// A session timeout that is a default nobody read rules nothing out, and only a
@@ -363,9 +363,9 @@ func opensUnmeasured(e *evidence, v *verdict) {
 
 // opensMeasured says how long the silence was, and which windows it misses.
 func opensMeasured(e *evidence, v *verdict) {
-	v.say("last commit " + between(max(0, e.lo.Sub(e.lastAt)), e.gapHi) + " before it was out")
+	v.say("last commit " + between(max(0, e.lo.Sub(e.lastAt)), e.gapHi) + " before it left")
 	if e.common > 0 {
-		v.say("for " + dur(round(e.common)) + " of that nobody else committed either: an idle topic, or a broker that stood still")
+		v.say("for " + dur(round(e.common)) + " of that nobody else committed either: an idle topic, or a broker that paused")
 	}
 	for _, w := range e.missed {
 		if !slices.Contains(e.causes, w.cause) && !(e.assumed && w.cause == inspect.SessionExpired) {
@@ -385,7 +385,7 @@ func (e *evidence) keptPartitions() bool {
 }
 
 func saysKeptPartitions(e *evidence) string {
-	return "it was told to give partitions up and was put out " + dur(e.hi.Sub(e.Member.StateAt)) + " later without having done so; its rebalance timeout is " + dur(*e.rebalance)
+	return "it had to give partitions up and was fenced " + dur(e.hi.Sub(e.Member.StateAt)) + " later without having done so; its rebalance timeout is " + dur(*e.rebalance)
 }
 
 // slowToSync: the coordinator expired a cooperative member that polls more slowly
@@ -409,7 +409,7 @@ func (e *evidence) isFrozen() bool {
 }
 
 func saysFrozen(e *evidence) string {
-	return "commits went on, but the offset had stood still for " + dur(e.hi.Sub(e.advanceAt)) + " while records waited: a background committer outlived the poll loop"
+	return "commits went on, but the offset had not advanced for " + dur(e.hi.Sub(e.advanceAt)) + " while records waited: a background committer outlived the poll loop"
 }
 
 // tookPartLately: it took part so shortly before it went that its session cannot have

@@ -9,8 +9,8 @@ import (
 	"github.com/kgdiag/kgdiag/inspect/membership"
 )
 
-// window is how long before it was out a member had committed for the last time, if
-// that cause put it out.
+// window is how long before its departure a member had committed for the last time, if
+// that was the cause.
 type window struct {
 	cause  inspect.Cause
 	name   string
@@ -18,14 +18,21 @@ type window struct {
 	weak   bool
 }
 
+// aClose names the window of a clean close.
+const aClose = "a close"
+
 // hits reports whether the silence reaches the window.
 func (w window) hits(e *evidence) bool { return e.gapHi >= w.lo && e.gapLo <= w.hi }
 
 func (w window) whyNot(e *evidence) string {
-	if e.gapHi < w.lo {
-		return w.name + " would have taken " + dur(w.lo) + " at least; it was out after " + dur(e.gapHi)
+	name := w.name + ": "
+	if w.name == aClose { // the rival's own name says so
+		name = ""
 	}
-	return w.name + " would have taken " + dur(max(0, w.hi)) + " at most; it was silent for " + dur(e.gapLo)
+	if e.gapHi < w.lo {
+		return name + "shows no sooner than " + dur(w.lo) + " after the last commit; it was " + dur(e.gapHi) + " at most"
+	}
+	return name + "shows within " + dur(max(0, w.hi)) + " of the last commit; it was " + dur(e.gapLo) + " at least"
 }
 
 // fitting is how the silence compares with the windows.
@@ -118,7 +125,7 @@ func leaveWindow(e *evidence) window {
 		return window{cause: inspect.MemberLeft, name: "a close, whose commit comes before the timer's beat", hi: closeCommit}
 	}
 	// On the beat: no closing commit, unless what looks like a timer is a loop.
-	return window{cause: inspect.MemberLeft, name: "a close", hi: c.most + 300*time.Millisecond, weak: c.timer}
+	return window{cause: inspect.MemberLeft, name: aClose, hi: c.most + 300*time.Millisecond, weak: c.timer}
 }
 
 // overrunWindows: the poll interval as seen by who leaves by itself at R, and by

@@ -118,7 +118,7 @@ func (t *Group) memberRecord(i int, r *inspect.Record) {
 func (t *Group) noteEdit(i int, r *inspect.Record, old, m *Member) {
 	switch {
 	case old.doubtful:
-		t.note(i, r).doubt = m.Name() + " joined, or changed its subscription: what would tell is compacted away"
+		t.note(i, r).doubt = m.Name() + " joined, or changed its subscription: the records that would show which are compacted away"
 		return
 	case old.unread:
 		p := t.note(i, r)

@@ -53,6 +53,7 @@ var allowed = map[string][]string{
 	"internal/docgen":               {"cmd", "advise", "inspect", "internal/rulefixture", "internal/render", "internal/realtest"},
 	"internal/rulefixture":          {"inspect", "inspect/clientconf", "inspect/clientlog"}, // tests and documentation
 	"internal/arch":                 {},
+	"internal/words":                {},                       // tests only
 	"internal/fieldscore":           {"cmd", "internal/term"}, // tests only
 	"internal/departures":           {"inspect"},              // tests only
 	"internal/realtest":             {"*"},                    // tests only

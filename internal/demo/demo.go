@@ -46,13 +46,13 @@ func tour() []step {
 			then: "REBALANCE is max.poll.interval.ms as Java clients send it: 5s here stands for the usual 5 minutes, to spare you the wait",
 		},
 		{
-			why:  "And while it runs? Ten seconds, live.",
+			why:  "The same while it runs: ten seconds, live.",
 			args: []string{"watch", stalls, flaps, "--for", "10s"},
 			bad:  true,
-			then: "consumer-orders-3 works 8s on a batch and leaves after 5s; consumer-payments-2 stands still for 8s and its session of 6s expires; billing is not watched, it is calm",
+			then: "consumer-orders-3 works 8s on a batch and leaves the group after 5s; consumer-payments-2 pauses for 8s and its session of 6s expires; billing is not watched, it is calm",
 		},
 		{
-			why:  "And had nobody watched? The same, read back from the offsets log.",
+			why:  "The same afterwards, read from the offsets log.",
 			args: []string{"history", stalls, "--since", "1m"},
 			then: "no agent had to run: the log that the coordinator writes anyway is the flight recorder",
 		},

@@ -113,7 +113,7 @@ func (r reader) mskOAuth(c *Credentials) error {
 	return nil
 }
 
-var errNoRegion = &fault.Error{Kind: fault.Token, Msg: "the AWS region cannot be told from the broker's name", Tip: "AWS_REGION=eu-west-1"}
+var errNoRegion = &fault.Error{Kind: fault.Token, Msg: "the AWS region is not in the broker's name", Tip: "AWS_REGION=eu-west-1"}
 
 // mskMechanism is AWS_MSK_IAM as aws-msk-iam-auth speaks it: the client sends a
 // signed description of itself as JSON, and the broker answers with anything.

@@ -1,0 +1,123 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/prose"
+)
+
+// sureWords say how sure a cause is, as people do.
+var sureWords = map[inspect.Confidence]string{inspect.High: "very likely", inspect.Medium: "likely", inspect.Low: "possible"}
+
+// Sure says how sure the cause is, and what it was read from: "likely, inferred from
+// commit gaps".
+func (d *Diagnosis) Sure() string {
+	if d.Basis == inspect.Stated {
+		return "stated by a log line or a record"
+	}
+	from := "the group's records"
+	if len(d.Occurrences) > 0 && d.Occurrences[0].Departure != nil && d.Occurrences[0].Departure.Silent != nil {
+		from = "commit gaps"
+	}
+	if d.Cause == inspect.UnknownCause {
+		return "not known; looked at " + from
+	}
+	return sureWords[d.Confidence] + ", inferred from " + from
+}
+
+// CouldBe names the causes that the evidence leaves open; "" for none.
+func (d *Diagnosis) CouldBe() string {
+	var open []string
+	for _, r := range d.Rivals {
+		if r.WhyNot == "" {
+			open = append(open, r.Cause.Info().Name)
+		}
+	}
+	if len(open) == 0 {
+		return ""
+	}
+	if d.Cause == inspect.UnknownCause {
+		return "could be: " + strings.Join(open, ", ")
+	}
+	return "could also be: " + strings.Join(open, ", ")
+}
+
+// RuledOut names the causes that the evidence excludes, each with the measurement that
+// does; "" for none.
+func (d *Diagnosis) RuledOut() string {
+	var not []string
+	for _, r := range d.Rivals {
+		if r.WhyNot != "" {
+			not = append(not, fmt.Sprintf("%s (%s)", r.Cause.Info().Name, r.WhyNot))
+		}
+	}
+	if len(not) == 0 {
+		return ""
+	}
+	return "ruled out: " + strings.Join(not, "; ")
+}
+
+// Decide says what to read to be sure of the cause; "" where it is.
+func (d *Diagnosis) Decide() string {
+	open := slices.ContainsFunc(d.Rivals, func(r inspect.Rival) bool { return r.WhyNot == "" })
+	if d.Basis == inspect.Stated || !open && d.Confidence == inspect.High {
+		return ""
+	}
+	whose := "the log of the coordinator"
+	if d.Member != "" {
+		whose = "the log of client " + d.Member + " or of the coordinator"
+	}
+	s := "to decide: " + whose + " (--log FILE)"
+	if d.Cause == inspect.SessionExpired || d.Cause == inspect.RestartedWithinSession || slices.ContainsFunc(d.Rivals, func(r inspect.Rival) bool { return r.Cause == inspect.SessionExpired && r.WhyNot == "" }) {
+		s += ", or kubectl get pods -o json (--pods FILE) for crashes"
+	}
+	return s
+}
+
+// When is when the cause was seen for the first and the last time, and its period; zero
+// where it does not come at regular times.
+func (d *Diagnosis) When() (first, last inspect.Time, every time.Duration) {
+	at := make([]time.Time, 0, len(d.Occurrences))
+	for _, oc := range d.Occurrences {
+		at = append(at, oc.at().Time)
+	}
+	if len(at) == 0 {
+		return first, last, 0
+	}
+	slices.SortFunc(at, time.Time.Compare)
+	var gaps []time.Duration
+	for i := range at[1:] {
+		gaps = append(gaps, at[i+1].Sub(at[i]))
+	}
+	slices.Sort(gaps)
+	if n := len(gaps); n > 1 && gaps[n-1] <= 2*gaps[0] {
+		every = gaps[n/2]
+	}
+	return inspect.At(at[0]), inspect.At(at[len(at)-1]), every
+}
+
+// at is when it happened: of a departure, the latest time at which the member left.
+func (oc Occurrence) at() inspect.Time {
+	if oc.Departure != nil {
+		return oc.Departure.LeftBetween[1]
+	}
+	return oc.Rebalance.Time
+}
+
+// Period is an approximate duration between two occurrences: "~1m10s".
+func Period(d time.Duration) string {
+	step := time.Minute
+	switch {
+	case d < 10*time.Second:
+		step = 100 * time.Millisecond
+	case d < 2*time.Minute:
+		step = time.Second
+	case d < 10*time.Minute:
+		step = 10 * time.Second
+	}
+	return "~" + prose.Span(d.Round(step))
+}
