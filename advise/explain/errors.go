@@ -12,8 +12,8 @@ var tags = []Term{
 	{"MAXPOLL", []string{"Application maximum poll interval exceeded"}, "librdkafka's tag for a consumer that was not polled for max.poll.interval.ms and leaves the group. The limit in the line is the one in force; the excess is how late the check came, not how long the work took.", []string{"max.poll.interval.ms", "KGD215"}},
 	{"SESSTMOUT", []string{"Consumer group session timed out"}, "librdkafka's tag for a session without an answer from the coordinator. The line names the time, the broker and the last error; \"Success\" means that the broker was silent.", []string{"session timeout", "KGD227"}},
 	{"REQTMOUT", []string{"Timed out in flight"}, "librdkafka's tag for a request that was given up. \"Possibly held back by preceeding blocking JoinGroupRequest\" means that it waited behind another one on the same connection.", []string{"KGD229"}},
-	{"COMMITFAIL", []string{"Offset commit failed"}, "librdkafka's tag for offsets that were not committed; the error behind it tells why.", []string{"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION"}},
-	{"CommitFailedException", []string{"CommitFailedError", "Commit cannot be completed"}, "A commit was refused because the member was no longer in the group: put out, or left after a poll timeout. What the text says about max.poll.interval.ms is the same whatever the cause was.", []string{"KGD219", "KGD215"}},
+	{"COMMITFAIL", []string{"Offset commit failed"}, "librdkafka's tag for offsets that were not committed; the error after it is the reason.", []string{"UNKNOWN_MEMBER_ID", "ILLEGAL_GENERATION"}},
+	{"CommitFailedException", []string{"CommitFailedError", "Commit cannot be completed"}, "A commit was refused because the member was no longer in the group: evicted, or left after a poll timeout. What the text says about max.poll.interval.ms is the same whatever the cause was.", []string{"KGD219", "KGD215"}},
 }
 
 // ofKafka explains a code of Kafka's protocol by its number, its name or the name of

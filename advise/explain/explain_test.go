@@ -15,7 +15,7 @@ func TestErrorsOfKafka(t *testing.T) {
 			t.Errorf("%s: %v", c.Name, err)
 		}
 	}
-	for word, part := range map[string]string{"25": "put out", "UnknownMemberIdError": "put out", "fenced_instance_id": "group.instance.id", "SESSTMOUT": "coordinator",
+	for word, part := range map[string]string{"25": "evicted", "UnknownMemberIdError": "evicted", "fenced_instance_id": "group.instance.id", "SESSTMOUT": "coordinator",
 		"CommitFailedException": "no longer in the group", "maxpoll": "max.poll.interval.ms"} {
 		if topic, err := About(word); err != nil || topic.Term == nil || !strings.Contains(topic.Term.Text, part) {
 			t.Errorf("%s: %+v, %v; want %q", word, topic.Term, err, part)
