@@ -165,7 +165,7 @@ func TestMSKCredentials(t *testing.T) {
 	if got, _, err = firstMessage(t, props(""), broker); err != nil || !strings.Contains(got, `"x-amz-credential":"ENV/`) {
 		t.Errorf("environment: got %s, %v", got, err)
 	}
-	if _, _, err = firstMessage(t, props(""), "kafka.internal:9098"); fault.As(err) == nil || !strings.Contains(err.Error(), "region cannot be told") {
+	if _, _, err = firstMessage(t, props(""), "kafka.internal:9098"); fault.As(err) == nil || !strings.Contains(err.Error(), "region is not in") {
 		t.Errorf("no region: got %v", err)
 	}
 }
