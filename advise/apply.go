@@ -189,24 +189,7 @@ func changeGroup(c *inspect.Case, t target, before *Subject, set map[string]stri
 	if g == nil {
 		return
 	}
-	members := map[string]map[string]string{} // by member id: what to set
-	clients := map[string]bool{}
-	for _, s := range liveClients(c, g) {
-		what := set
-		if t.config >= 0 || t.clients != nil && !sameTarget(s.target, t) {
-			what = alike(before, s, set)
-		} else {
-			for _, m := range s.Members {
-				clients[m.ClientID] = true
-			}
-			for _, d := range s.Departed {
-				clients[d.ClientID] = true
-			}
-		}
-		for id := range s.target.clients {
-			members[id] = what
-		}
-	}
+	members, clients := changedMembers(c, g, t, before, set)
 	c.Groups = append([]inspect.Group(nil), c.Groups...)
 	for i := range c.Groups {
 		if c.Groups[i].ID != t.group {
@@ -231,6 +214,29 @@ func changeGroup(c *inspect.Case, t target, before *Subject, set map[string]stri
 	if n, err := strconv.ParseInt(set[keyRecords], 10, 64); err == nil && n > 0 && t.config < 0 {
 		scaleLive(c, t, clients, float64(n)/assumedRecords)
 	}
+}
+
+// changedMembers are the live members of a group that a change of the target reaches,
+// with what it sets for each, and the client ids of those that are the target itself.
+func changedMembers(c *inspect.Case, g *inspect.Group, t target, before *Subject, set map[string]string) (members map[string]map[string]string, clients map[string]bool) {
+	members, clients = map[string]map[string]string{}, map[string]bool{}
+	for _, s := range liveClients(c, g) {
+		what := set
+		if t.config >= 0 || t.clients != nil && !sameTarget(s.target, t) {
+			what = alike(before, s, set)
+		} else {
+			for _, m := range s.Members {
+				clients[m.ClientID] = true
+			}
+			for _, d := range s.Departed {
+				clients[d.ClientID] = true
+			}
+		}
+		for id := range s.target.clients {
+			members[id] = what
+		}
+	}
+	return members, clients
 }
 
 func setTimeouts(set map[string]string, session, rebalance **inspect.Millis) {
@@ -391,23 +397,40 @@ func widen(c *inspect.Case, t target, o Options, f *Finding, before []Finding, s
 			if g.Fix == nil || g.target.key() != t.key() {
 				continue
 			}
-			for k, v := range g.Fix.Set {
-				if set[k] != v {
-					set[k], grown = v, true
-					f.Fix.note(k, "without it, "+reason(g.ID))
-				}
+			more := f.Fix.take(&g, set)
+			if del != nil {
+				more = dropToo(&del, g.Fix.Delete, set) || more
 			}
-			for _, k := range g.Fix.Delete {
-				if _, wanted := set[k]; !wanted && del != nil && !slices.Contains(del, k) {
-					del, grown = append(del, k), true
-				}
-			}
+			grown = grown || more
 		}
 		if !grown {
 			break
 		}
 	}
 	return nil, nil, false
+}
+
+// take adds the values that another finding's fix sets, and reports whether that
+// changed anything.
+func (x *Fix) take(g *Finding, set map[string]string) (grown bool) {
+	for k, v := range g.Fix.Set {
+		if set[k] != v {
+			set[k], grown = v, true
+			x.note(k, "without it, "+reason(g.ID))
+		}
+	}
+	return grown
+}
+
+// dropToo adds deletions of keys that are not to be set, and reports whether there
+// were any.
+func dropToo(del *[]string, more []string, set map[string]string) (grown bool) {
+	for _, k := range more {
+		if _, wanted := set[k]; !wanted && !slices.Contains(*del, k) {
+			*del, grown = append(*del, k), true
+		}
+	}
+	return grown
 }
 
 // note says how a value was worked out, unless the rule has said so.

@@ -221,24 +221,28 @@ func plainJSON(data []byte) []byte {
 			if j := bytes.LastIndexFunc(out[:i], func(r rune) bool { return r != ' ' && r != '\n' && r != '\r' }); j >= 0 && out[j] == ',' {
 				out[j] = ' '
 			}
-		case c == '/' && i+1 < len(out) && out[i+1] == '/':
-			for i < len(out) && out[i] != '\n' {
-				out[i] = ' '
-				i++
-			}
-		case c == '/' && i+1 < len(out) && out[i+1] == '*':
-			for i < len(out) && !(out[i] == '*' && i+1 < len(out) && out[i+1] == '/') {
-				if out[i] != '\n' {
-					out[i] = ' '
-				}
-				i++
-			}
-			if i+1 < len(out) {
-				out[i], out[i+1] = ' ', ' '
-			}
+		case bytes.HasPrefix(out[i:], []byte("//")):
+			i += blank(out[i:], "\n", 0)
+		case bytes.HasPrefix(out[i:], []byte("/*")):
+			i += blank(out[i:], "*/", len("*/")) - 1
 		}
 	}
 	return out
+}
+
+// blank overwrites a text up to the first end, and so many bytes of that too, with
+// spaces that keep its lines, and gives the number of bytes that it went over.
+func blank(text []byte, end string, too int) int {
+	n := bytes.Index(text, []byte(end))
+	if n < 0 {
+		n, too = len(text), 0
+	}
+	for i := range text[:n+too] {
+		if text[i] != '\n' {
+			text[i] = ' '
+		}
+	}
+	return n + too
 }
 
 // parseTOML reads a TOML text.
