@@ -36,6 +36,10 @@ Kafka 4.1.1. Nothing above info is right there; any warning is a false alarm and
 var measured = map[string][][2]string{
 	"field":  {{"7fa05d1", "28 | 5 | 3 | 14 | 6 | 9 | 2 | 2 | 5 | 0"}},
 	"batch1": {{"7fa05d1", "32 | 11 | 8 | 11 | 2 | 18 | 7 | 3 | 7 | 1"}},
+	"batch3": {
+		{"7fa05d1", "35 | 12 | 12 | 11 | 0 | 15 | 6 | 1 | 7 | 1"},
+		{"d2ff4cc", "35 | 24 | 7 | 4 | 0 | 15 | 14 | 0 | 0 | 1"},
+	},
 	"healthy": {
 		{"7fa05d1", "11 | 5 | 0 | 3 | 3 | 0 | 0 | 0 | 0 | 0"},
 		{"44e61b3", "11 | 5 | 0 | 0 | 6 | 0 | 0 | 0 | 0 | 0"},
