@@ -25,6 +25,10 @@ evidence bears more than one cause, or whose cause was never found, where the an
 The row of a commit is what it said before anything was changed for the batch; *now* is the least that the code may say: the
 test fails where a report becomes worse. Only the rows of a commit are a hold-out.
 
+The first 25 reports of batch3 were written, and scored with 7fa05d1, before the code of d2ff4cc was: their files lay open
+meanwhile, and d2ff4cc answers every one of them right. The last 25 were written when most of that code had landed. Their row is the
+one to expect on new reports: 12 of 23.
+
 *healthy* are no reports: ten minutes of normal work of each client, three members and a rolling deploy among them, recorded against
 Kafka 4.1.1. Nothing above info is right there; any warning is a false alarm and counts as misled.
 
@@ -39,6 +43,8 @@ var measured = map[string][][2]string{
 	"batch3": {
 		{"7fa05d1", "35 | 12 | 12 | 11 | 0 | 15 | 6 | 1 | 7 | 1"},
 		{"d2ff4cc", "35 | 24 | 7 | 4 | 0 | 15 | 14 | 0 | 0 | 1"},
+		{"7fa05d1, last 25", "23 | 7 | 9 | 7 | 0 | 2 | 0 | 0 | 1 | 1"},
+		{"d2ff4cc, last 25", "23 | 12 | 7 | 4 | 0 | 2 | 1 | 0 | 0 | 1"},
 	},
 	"healthy": {
 		{"7fa05d1", "11 | 5 | 0 | 3 | 3 | 0 | 0 | 0 | 0 | 0"},
