@@ -102,15 +102,28 @@ func planned(r inspect.Rebalance) bool {
 	return r.Cause.Info().Planned
 }
 
-// slow reports whether a rebalance held the group up for too long.
+// slow reports whether a rebalance took too long.
 func slow(r inspect.Rebalance) bool {
-	return r.Cause == inspect.RejoinTimedOut && r.Confidence != inspect.Low ||
-		inspect.Or(r.Stopped, 0) >= slowRebalance || inspect.Or(r.Converged, 0) >= slowConvergence
+	return heldToTheEnd(r) || took(r) >= slowRebalance && r.Converged == nil || inspect.Or(r.Converged, 0) >= slowConvergence
 }
 
-// took is how long it held the group up.
+// heldToTheEnd reports a rebalance that waited for a member until its rebalance timeout.
+func heldToTheEnd(r inspect.Rebalance) bool {
+	return r.Cause == inspect.RejoinTimedOut && r.Confidence != inspect.Low
+}
+
+// took is how long it took at least: as polls saw it, as its pause or convergence
+// shows, and the rebalance timeout where it waited for that.
 func took(r inspect.Rebalance) time.Duration {
-	return max(inspect.Or(r.Stopped, 0), inspect.Or(r.Converged, 0))
+	d := max(inspect.Or(r.Stopped, 0), inspect.Or(r.Rebalancing, 0), inspect.Or(r.Converged, 0))
+	if heldToTheEnd(r) {
+		for _, l := range r.Members.Left {
+			if l.Cause == r.Cause {
+				d = max(d, inspect.Or(l.Rebalance, 0))
+			}
+		}
+	}
+	return d
 }
 
 // holder names who held a rebalance up, where that is known.

@@ -54,8 +54,8 @@ func (s *Subject) longWait(limit time.Duration) string {
 		return ""
 	}
 	for _, r := range s.Timeline.Rebalances {
-		if d := inspect.Or(r.Stopped, 0); d > limit {
-			return fmt.Sprintf("the rebalance at %s stopped the group for %s", at(r.Time), span(d))
+		if d := max(inspect.Or(r.Stopped, 0), inspect.Or(r.Rebalancing, 0)); d > limit {
+			return fmt.Sprintf("the rebalance at %s took %s", at(r.Time), span(d))
 		}
 	}
 	return ""

@@ -34,13 +34,13 @@ var _ = register(Rule{
 		if worst == nil {
 			return
 		}
-		how := "no partition of the group was consumed for %s at %s%s"
+		how := "a rebalance took %s at %s%s"
 		if worst.Converged != nil {
 			how = "the group took %s to converge at %s%s"
 		}
 		f := s.Finding(Warning, fmt.Sprintf(how, span(took(*worst).Truncate(100_000_000)), at(worst.Time), holder(*worst)))
 		f.Confidence = inspect.Medium
-		if worst.StoppedBasis == "observed" || worst.Converged != nil {
+		if !heldToTheEnd(*worst) || worst.Rebalancing != nil {
 			f.Confidence = inspect.High
 		}
 		if n > 1 {

@@ -147,7 +147,7 @@ func (h *historyCmd) table(g *inspect.History) *render.Table {
 		if server {
 			row = append(row, render.P("%s", spanOf(r.Converged)), render.P("%s", r.ConvergedLast))
 		} else {
-			row = append(row, render.P("%s", stoppedText(r)))
+			row = append(row, render.P("%s", diagnose.Paused(r.Stopped, r.StoppedAtMost)))
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -182,7 +182,7 @@ func beforeText(r inspect.Rebalance) string {
 func causeText(r inspect.Rebalance) string {
 	s := string(r.Cause)
 	if back := r.Back(); back != nil {
-		s += ", back after " + prose.Span(back.Duration().Round(time.Second))
+		s += ", was out " + prose.Span(back.Duration().Round(time.Second))
 	}
 	return s
 }
@@ -197,19 +197,6 @@ func causeStyle(r inspect.Rebalance) term.Style {
 	return term.Plain
 }
 
-// stoppedText is how long the group was paused: "~" marks an estimate.
-func stoppedText(r inspect.Rebalance) string {
-	switch {
-	case r.Stopped == nil:
-		return "-"
-	case *r.Stopped == 0:
-		return "none"
-	case r.StoppedBasis == "estimated":
-		return "~" + prose.Span(r.Stopped.Duration())
-	}
-	return prose.Span(r.Stopped.Duration())
-}
-
 // historySummary counts: an hour, time lost, causes, worst member.
 func historySummary(s *inspect.Summary) []render.Line {
 	var parts []string
@@ -219,8 +206,8 @@ func historySummary(s *inspect.Summary) []render.Line {
 	if s.Idle != nil && s.Idle.Duration() >= time.Second {
 		parts = append(parts, "partitions of departed members not consumed for "+prose.Span(s.Idle.Duration().Round(time.Second)))
 	}
-	if s.Stopped != nil && *s.Stopped > 0 {
-		parts = append(parts, "the whole group paused for "+diagnose.About(s.Stopped.Duration()))
+	if text := diagnose.Paused(s.Stopped, s.StoppedAtMost); text != "-" && text != "none" {
+		parts = append(parts, "members paused for "+text)
 	}
 	var causes []string
 	for _, c := range inspect.Causes() {
@@ -286,17 +273,21 @@ func (a *app) whatIfBlock(w *inspect.Replay) []render.Block {
 
 // historyTSV is one row a rebalance of all groups.
 func historyTSV(groups []inspect.History) *render.Table {
-	t := &render.Table{Columns: render.Cols("GROUP", "TIME", "GENERATION", "BEFORE", "AFTER", "WHO", "CAUSE", "CONFIDENCE", "BASIS", "RETURNED", "STOPPED-MS", "ID")}
+	t := &render.Table{Columns: render.Cols("GROUP", "TIME", "GENERATION", "BEFORE", "AFTER", "WHO", "CAUSE", "CONFIDENCE", "BASIS", "RETURNED", "STOPPED-MS", "ID", "STOPPED-AT-MOST-MS")}
 	for _, h := range groups {
 		for _, r := range h.Rebalances {
-			stopped := ""
-			if r.Stopped != nil {
-				stopped = fmt.Sprint(r.Stopped.Duration().Milliseconds())
-			}
 			t.Rows = append(t.Rows, render.Row(h.Group, r.Time.UTC().Format("2006-01-02T15:04:05.000Z"), fmt.Sprint(r.Generation),
 				beforeText(r), fmt.Sprint(r.Members.After), diagnose.Who(&r), string(r.Cause), string(r.Confidence), string(r.Basis),
-				string(r.Returned), stopped, r.ID))
+				string(r.Returned), msOf(r.Stopped), r.ID, msOf(r.StoppedAtMost)))
 		}
 	}
 	return t
+}
+
+// msOf is a number of milliseconds; "" unknown.
+func msOf(m *inspect.Millis) string {
+	if m == nil {
+		return ""
+	}
+	return fmt.Sprint(m.Duration().Milliseconds())
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kgdiag/kgdiag/advise/diagnose"
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/watch"
 	"github.com/kgdiag/kgdiag/internal/prose"
@@ -293,21 +294,18 @@ func (w *watchLines) rebalanceWords(e *watch.Event) (word string, style term.Sty
 	default:
 		word = fmt.Sprintf("gen %d", *e.Generation)
 	}
-	step, skipped, stopped := "", "", ""
+	step, skipped, lasted, paused := "", "", "", ""
 	if e.Cooperative {
 		step = "second step of a cooperative rebalance"
 	}
 	if e.Skipped > 0 {
 		skipped = prose.Plural(int(e.Skipped), "join round") + " before it ended without a sync"
 	}
-	switch basis := e.StoppedBasis; {
-	case e.Stopped == nil || *e.Stopped == 0: // unknown, or its members go on with what they keep
-	case basis == "observed":
-		stopped = "paused " + spanOf(e.Stopped)
-	case basis == "at_most":
-		stopped = "paused under " + spanOf(e.Stopped)
-	case basis == "estimated":
-		stopped = "paused ~" + spanOf(e.Stopped)
+	if text := diagnose.Paused(e.Stopped, e.StoppedAtMost); text != "-" && text != "none" {
+		paused = "paused " + text
+	}
+	if e.Rebalancing != nil {
+		lasted = "rebalancing " + spanOf(e.Rebalancing)
 	}
 	moved := ""
 	if e.Moved > 0 && (w.o.flags.verbose || e.GenerationBasis != "epoch") {
@@ -318,7 +316,7 @@ func (w *watchLines) rebalanceWords(e *watch.Event) (word string, style term.Sty
 	if e.Past && e.Cause != "" {
 		cause = causeFoundText(e)
 	}
-	return word, term.Bold, joinParts(memberParts(e), changes, membersPart(e), step, skipped, moved, stopped, e.Why, pollNote(e), cause)
+	return word, term.Bold, joinParts(memberParts(e), changes, membersPart(e), step, skipped, moved, lasted, paused, e.Why, pollNote(e), cause)
 }
 
 // pollNote says of a rebalance that polls alone have seen how exact they are.

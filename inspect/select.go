@@ -140,15 +140,15 @@ func (r *Rebalance) FirstKnown() bool {
 // Expected reports a rebalance about which nobody has to do anything.
 func (r *Rebalance) Expected() bool { return !r.Cause.Info().Acts }
 
-// Back is how long a member had been away whose return the rebalance is; nil where it
-// is none.
+// Back is how long a member had been out of the group whose return the rebalance is;
+// nil where it is none.
 func (r *Rebalance) Back() *Millis {
 	if r.Cause != MemberJoined {
 		return nil
 	}
 	for _, j := range r.Members.Joined {
-		if j.BackAfter != nil {
-			return j.BackAfter
+		if j.Out != nil {
+			return j.Out
 		}
 	}
 	return nil

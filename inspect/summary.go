@@ -10,11 +10,14 @@ import (
 type Summary struct {
 	Rebalances int           `json:"rebalances"`
 	Evictions  int           `json:"evictions"`
-	PerHour    float64       `json:"per_hour"`   // to one decimal
-	Over       time.Duration `json:"-"`          // the span, in whole seconds
-	Stopped    *Millis       `json:"stopped_ms"` // the whole group, where it is known; null unknown
-	Idle       *Millis       `json:"idle_ms"`    // partitions of departed members, the longest of each departure
-	Causes     map[Cause]int `json:"causes"`
+	PerHour    float64       `json:"per_hour"` // to one decimal
+	Over       time.Duration `json:"-"`        // the span, in whole seconds
+	// Stopped and StoppedAtMost are how long rebalances paused members that stayed, of
+	// each the longest; null unknown, the latter also where it is of one of them.
+	Stopped       *Millis       `json:"stopped_ms"`
+	StoppedAtMost *Millis       `json:"stopped_at_most_ms"`
+	Idle          *Millis       `json:"idle_ms"` // partitions of departed members, the longest of each departure
+	Causes        map[Cause]int `json:"causes"`
 	// Worst is the member that went most often; "" where nobody went twice.
 	Worst      string `json:"worst_member"`
 	WorstCount int    `json:"worst_member_count"`
@@ -27,16 +30,21 @@ func Summarise(list []Rebalance, over time.Duration) Summary {
 		s.Over = over.Round(time.Second)
 		s.PerHour = float64(int(float64(len(list))/hours*10+0.5)) / 10
 	}
-	gone := map[string]int{}
+	gone, bounded := map[string]int{}, true
 	for i := range list {
 		r := &list[i]
 		s.Causes[r.Cause]++
 		s.Evictions += r.Evictions(nil)
 		s.Stopped = sum(s.Stopped, r.Stopped)
+		s.StoppedAtMost = sum(s.StoppedAtMost, r.StoppedAtMost)
+		bounded = bounded && (r.StoppedAtMost != nil || r.nobodyPaused())
 		for _, d := range r.Members.Left {
 			s.Idle = sum(s.Idle, d.Idle)
 			gone[MemberName(d.ClientID, d.MemberID, d.InstanceID)]++
 		}
+	}
+	if !bounded {
+		s.StoppedAtMost = nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(gone)) {
 		if gone[name] > 1 && gone[name] > s.WorstCount {
@@ -44,6 +52,12 @@ func Summarise(list []Rebalance, over time.Duration) Summary {
 		}
 	}
 	return s
+}
+
+// nobodyPaused reports a rebalance that no member stayed in, or that was none.
+func (r *Rebalance) nobodyPaused() bool {
+	c := &r.Members
+	return r.PreviousGeneration != nil && c.Before <= len(c.Left) || len(c.Replaced) > 0 && len(c.Left) == 0 || r.Cause == GroupDeleted || r.Generation == 1
 }
 
 func sum(all, d *Millis) *Millis {

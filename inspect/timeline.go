@@ -47,26 +47,35 @@ type Pause struct {
 
 // Rebalance is one rebalance, which may span two cooperative generations.
 type Rebalance struct {
-	ID                 string     `json:"id"` // stable over re-reads: offsets partition and offset of its first record, or of the observation
-	Time               Time       `json:"time"`
-	Generation         int32      `json:"generation"` // generation, or group epoch
-	PreviousGeneration *int32     `json:"previous_generation"`
-	GenerationBasis    string     `json:"generation_basis,omitempty"` // "lower_bound" where polls alone saw it, "" exact
-	Generations        []int32    `json:"generations,omitempty"`      // all folded into this one
-	Skipped            int32      `json:"skipped,omitempty"`          // join rounds that ended without a sync
-	StartedAt          Time       `json:"started_at,omitzero"`        // observed live only
-	Stopped            *Millis    `json:"stopped_ms"`                 // how long the group as a whole stood still; null unknown
-	StoppedBasis       string     `json:"stopped_basis"`              // "observed" | "estimated" | ""
-	SyncTime           *Millis    `json:"sync_ms"`                    // join phase's end to the record, classic
-	Converged          *Millis    `json:"converged_ms"`               // KIP-848: epoch to the last member's convergence
-	ConvergedLast      string     `json:"converged_last,omitempty"`
-	Cause              Cause      `json:"cause"`
-	Returned           Returned   `json:"returned,omitempty"`
-	Confidence         Confidence `json:"confidence"`
-	Basis              Basis      `json:"basis"`
-	Rivals             []Rival    `json:"rivals"`
-	Evidence           []string   `json:"evidence"`
-	Members            Change     `json:"members"`
+	ID                 string  `json:"id"` // stable over re-reads: offsets partition and offset of its first record, or of the observation
+	Time               Time    `json:"time"`
+	Generation         int32   `json:"generation"` // generation, or group epoch
+	PreviousGeneration *int32  `json:"previous_generation"`
+	GenerationBasis    string  `json:"generation_basis,omitempty"` // "lower_bound" where polls alone saw it, "" exact
+	Generations        []int32 `json:"generations,omitempty"`      // all folded into this one
+	Skipped            int32   `json:"skipped,omitempty"`          // join rounds that ended without a sync
+	StartedAt          Time    `json:"started_at,omitzero"`        // observed live only
+	// Stopped is how long the rebalance kept members that stayed from their partitions
+	// at least, StoppedAtMost at most, of the one that waited longest; null unknown.
+	Stopped       *Millis `json:"stopped_ms"`
+	StoppedAtMost *Millis `json:"stopped_at_most_ms"`
+	// StoppedBasis is "observed" where polls bound it too; "at_least" where records alone
+	// do, or "at_most" where those bound it from above alone; "estimated" where the
+	// protocol keeps nobody from working; "" unknown.
+	StoppedBasis string `json:"stopped_basis"`
+	// Rebalancing is for how long polls saw the group rebalance: members work on
+	// meanwhile until they poll and rejoin.
+	Rebalancing   *Millis    `json:"rebalancing_ms,omitempty"`
+	SyncTime      *Millis    `json:"sync_ms"`      // join phase's end to the record, classic
+	Converged     *Millis    `json:"converged_ms"` // KIP-848: epoch to the last member's convergence
+	ConvergedLast string     `json:"converged_last,omitempty"`
+	Cause         Cause      `json:"cause"`
+	Returned      Returned   `json:"returned,omitempty"`
+	Confidence    Confidence `json:"confidence"`
+	Basis         Basis      `json:"basis"`
+	Rivals        []Rival    `json:"rivals"`
+	Evidence      []string   `json:"evidence"`
+	Members       Change     `json:"members"`
 	// Moved counts the partitions that changed hands, Assigned all that were assigned.
 	Moved    int `json:"moved"`
 	Assigned int `json:"assigned"`
@@ -99,7 +108,8 @@ type Join struct {
 	Host       string  `json:"host"`
 	MemberID   string  `json:"member_id"`
 	InstanceID *string `json:"instance_id"`
-	BackAfter  *Millis `json:"back_after_ms"`  // since its last progress, if it had left before
+	BackAfter  *Millis `json:"back_after_ms"`  // since its last commit, if it had left before
+	Out        *Millis `json:"out_ms"`         // since it was seen to have left; null if it had not
 	Back       string  `json:"back,omitempty"` // id of the rebalance in which it had left
 }
 
@@ -124,6 +134,7 @@ type Departure struct {
 	Confidence  Confidence `json:"confidence"`
 	Returned    Returned   `json:"returned"`
 	BackAfter   *Millis    `json:"back_after_ms"`     // from the last commit to the return
+	Out         *Millis    `json:"out_ms"`            // from when it was seen to have left to the return
 	BackAs      string     `json:"back_as,omitempty"` // member id of the return
 	BackIn      string     `json:"back_in,omitempty"` // id of the rebalance in which it came back
 	// Stall is the longest time between two polls that the departure shows; null

@@ -13,8 +13,10 @@ import (
 type Cost struct {
 	Partitions []string        `json:"partitions"` // of departed members, that were not consumed
 	Idle       *inspect.Millis `json:"idle_ms"`    // in all
-	Stopped    *inspect.Millis `json:"stopped_ms"` // the whole group
-	Moved      int             `json:"moved"`
+	// Stopped and StoppedAtMost are how long rebalances paused members that stayed.
+	Stopped       *inspect.Millis `json:"stopped_ms"`
+	StoppedAtMost *inspect.Millis `json:"stopped_at_most_ms"`
+	Moved         int             `json:"moved"`
 
 	slowest *inspect.Rebalance // the one that took longest to converge; nil for none
 }
@@ -25,11 +27,10 @@ func (c *Cost) String() string {
 	if c.Idle != nil && c.Idle.Duration() >= time.Second {
 		parts = append(parts, fmt.Sprintf("%s not consumed for %s", prose.Ranges(c.Partitions, 4), prose.Span(c.Idle.Duration().Round(time.Second))))
 	}
-	switch {
-	case c.Stopped != nil && *c.Stopped > 0:
-		parts = append(parts, "the whole group paused for "+About(c.Stopped.Duration()))
-	case c.Stopped != nil:
+	if text := Paused(c.Stopped, c.StoppedAtMost); text == "none" {
 		parts = append(parts, "the group as a whole was not paused")
+	} else if text != "-" {
+		parts = append(parts, "members paused for "+text)
 	}
 	if c.Moved > 0 {
 		parts = append(parts, prose.Plural(c.Moved, "partition")+" moved")
@@ -40,16 +41,20 @@ func (c *Cost) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// About is a sum of estimates, rounded to what its parts are known to, but not to zero:
-// "~1.6s".
-func About(d time.Duration) string {
+// Paused is how long rebalances paused members that stayed: "9–30ms", "at least 9ms",
+// "none", or "-" where it is not known.
+func Paused(least, most *inspect.Millis) string {
 	switch {
-	case d >= 10*time.Second:
-		d = d.Round(time.Second)
-	case d >= time.Second:
-		d = d.Round(100 * time.Millisecond)
+	case most != nil && *most == 0:
+		return "none"
+	case most == nil && inspect.Or(least, 0) == 0:
+		return "-"
+	case most == nil:
+		return "at least " + prose.Span(least.Duration())
+	case least == nil:
+		return "at most " + prose.AtMost(most.Duration())
 	}
-	return "~" + prose.Span(d)
+	return prose.Between(least.Duration(), most.Duration())
 }
 
 // String says how many evictions a fix would have prevented; "" where that is not known.

@@ -151,7 +151,7 @@ func (d *Diagnosis) past(c *inspect.Case, o Options) {
 
 // cost sums up what the rebalances cost.
 func (d *Diagnosis) cost() {
-	d.Cost.Idle, d.Cost.Stopped = d.Summary.Idle, d.Summary.Stopped
+	d.Cost.Idle, d.Cost.Stopped, d.Cost.StoppedAtMost = d.Summary.Idle, d.Summary.Stopped, d.Summary.StoppedAtMost
 	seen := map[string]bool{}
 	d.Cost.slowest = d.slowestConvergence()
 	for i := range d.Rebalances {

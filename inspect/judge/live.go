@@ -222,16 +222,3 @@ func (e *evidence) heldVerdict(old *verdict) verdict {
 	}
 	return v
 }
-
-// liveStopped takes the time in which the group was seen rebalancing.
-func (g *group) liveStopped(s *step, r *inspect.Rebalance) bool {
-	if len(g.in.Observations) == 0 {
-		return false
-	}
-	_, from, _ := membership.Polls(g.in.Observations).Rebalancing(s.Step)
-	if from.IsZero() || !from.Before(s.EndAt) {
-		return false
-	}
-	r.Stopped, r.StoppedBasis = inspect.Ms(s.EndAt.Sub(from)), "observed"
-	return true
-}

@@ -56,8 +56,11 @@ func TestObservedHistory(t *testing.T) {
 			t.Errorf("rivals %v lack %s, which nothing speaks against", out.Rivals, c)
 		}
 	}
-	if out.GenerationBasis != "lower_bound" || out.Stopped == nil || out.Stopped.Duration() != clock(12.7).Sub(clock(10.2).Time) || out.StoppedBasis != "observed" {
-		t.Errorf("basis %q, stopped %v %s; want lower_bound, 2.5s observed", out.GenerationBasis, out.Stopped, out.StoppedBasis)
+	if out.GenerationBasis != "lower_bound" || out.Rebalancing == nil || out.Rebalancing.Duration() != clock(12.7).Sub(clock(10.2).Time) {
+		t.Errorf("basis %q, rebalancing %v; want lower_bound, 2.5s", out.GenerationBasis, out.Rebalancing)
+	}
+	if out.Stopped != nil || out.StoppedAtMost == nil || out.StoppedAtMost.Duration() != clock(12.7).Sub(clock(10).Time) || out.StoppedBasis != "observed" {
+		t.Errorf("paused %v to %v %s; want at most 2.7s, since the last poll that saw it at rest", out.Stopped, out.StoppedAtMost, out.StoppedBasis)
 	}
 	if back := tl.Rebalances[1].Members.Joined[0]; back.Back != out.ID || back.BackAfter == nil {
 		t.Errorf("the return is not matched to the departure: %+v", back)

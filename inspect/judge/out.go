@@ -59,7 +59,7 @@ func (g *group) rebalance(s *step, stuck map[*departure][]string, in *deploy) in
 		r.Converged = inspect.Ms(max(0, s.Converged.Sub(s.At)))
 		r.ConvergedLast = s.ConvergedLast
 	}
-	g.stopped(s, &r)
+	g.paused(s, &r)
 	r.Members = g.change(s, stuck)
 	for _, d := range s.left {
 		if d.v.cause == r.Cause {
@@ -104,6 +104,7 @@ func join(s *step, m *membership.Member) inspect.Join {
 			from = d.ev.hi
 		}
 		j.BackAfter = inspect.Ms(max(0, s.At.Sub(from)))
+		j.Out = inspect.Ms(max(0, s.At.Sub(d.ev.hi)))
 	}
 	return j
 }
@@ -133,6 +134,7 @@ func (g *group) left(d *departure, stuck []string) inspect.Departure {
 			from = e.hi
 		}
 		out.BackAfter = inspect.Ms(max(0, back.step.At.Sub(from)))
+		out.Out = inspect.Ms(max(0, back.step.At.Sub(e.hi)))
 	}
 	return out
 }
@@ -177,53 +179,10 @@ func (g *group) stall(d *departure) *inspect.Millis {
 	return inspect.Ms(max(0, stall))
 }
 
-// stopped estimates how long the whole group stood still. Only an eager group
-// does: nobody keeps a partition while it rebalances.
-func (g *group) stopped(s *step, r *inspect.Rebalance) {
-	if s.Deleted || s.Base || len(s.replaced) > 0 && len(s.left) == 0 {
-		return
-	}
-	if s.ServerSide || !s.Eager {
-		if s.ProtocolTo != "" || s.ServerSide {
-			r.Stopped, r.StoppedBasis = inspect.Ms(0), "estimated"
-		}
-		return
-	}
-	if g.liveStopped(s, r) {
-		return
-	}
-	latest := g.lastBefore(s)
-	from := s.StateTime
-	if from.IsZero() || from.After(s.At) {
-		from = s.At
-	}
-	lo := from
-	for _, d := range s.left {
-		if d.ev.lo.Before(lo) && !d.ev.lo.IsZero() {
-			lo = d.ev.lo
-		}
-	}
-	if latest.After(lo) && latest.Before(s.At) {
-		lo = latest
-	}
-	stop := s.At.Sub(lo)
-	if limit := s.longestRebalance(); limit > 0 {
-		stop = min(stop, limit)
-	}
-	r.Stopped, r.StoppedBasis = inspect.Ms(max(time.Millisecond, stop)), "estimated"
-}
-
-// lastBefore is the newest commit before a step, of the partitions that were committed
-// after it too.
-func (g *group) lastBefore(s *step) time.Time {
-	var latest time.Time
-	for _, list := range g.commits {
-		i := firstAfter(list, s.Pos)
-		if i > 0 && i < len(list) && list[i-1].at.After(latest) && list[i-1].pos < s.First {
-			latest = list[i-1].at
-		}
-	}
-	return latest
+// paused takes how long the rebalance kept the members that stayed from working.
+func (g *group) paused(s *step, r *inspect.Rebalance) {
+	p := s.Paused(g.in.Observations)
+	r.Stopped, r.StoppedAtMost, r.StoppedBasis, r.Rebalancing = p.Least, p.Most, p.Basis, p.Rebalancing
 }
 
 // laneNames gives every member a lane: instance id, or client id, with the host

@@ -173,7 +173,7 @@ func checkSane(t *testing.T, tl inspect.Timeline) {
 		if r.Cause == "" || r.Confidence == "" || r.Basis == "" || r.Rivals == nil || r.Evidence == nil {
 			t.Errorf("rebalance %s lacks a part of its verdict: %+v", r.ID, r)
 		}
-		for _, m := range []*inspect.Millis{r.Stopped, r.SyncTime, r.Converged, r.Stall, r.Step} {
+		for _, m := range []*inspect.Millis{r.Stopped, r.StoppedAtMost, r.Rebalancing, r.SyncTime, r.Converged, r.Stall, r.Step} {
 			if m != nil && *m < 0 {
 				t.Errorf("rebalance %s has a negative duration", r.ID)
 			}

@@ -297,8 +297,8 @@ func TestLiveViewBoundsTheDeparture(t *testing.T) {
 	if d.LeftBetween[0] != clock(144.6) || d.LeftBetween[1] != clock(144.85) {
 		t.Errorf("left between %v", d.LeftBetween)
 	}
-	if r.StartedAt != clock(144.85) || r.StoppedBasis != "observed" || r.Stopped.Duration().Round(100*time.Millisecond) != 45200*time.Millisecond {
-		t.Errorf("started %v, stopped %v %s", r.StartedAt, r.Stopped, r.StoppedBasis)
+	if r.StartedAt != clock(144.85) || r.Rebalancing.Duration().Round(100*time.Millisecond) != 45200*time.Millisecond {
+		t.Errorf("started %v, rebalancing %v", r.StartedAt, r.Rebalancing)
 	}
 }
 

@@ -191,6 +191,10 @@ type scenario struct {
 	back  float64         // the return joins; 0 none
 	until float64         // last commit of the victim at most
 	stale bool            // its last poll's records are not committed any more
+
+	began    float64   // the rebalance
+	rejoined []float64 // the members that stayed, when they did
+	joined   float64   // end of the join phase
 }
 
 // fault chooses what happens to the victim at about a time.
@@ -307,11 +311,13 @@ func simulate(seed uint64, server bool) (*inspect.Case, scenario) {
 			rejoin = sc.out
 		}
 		lives[m] = s.run(parts[m], start, rejoin, works[m], pos)
+		sc.rejoined = append(sc.rejoined, rejoin)
 		joinEnd = max(joinEnd, rejoin)
 	}
 	if sc.back > sc.out && sc.back < joinEnd && !server {
 		swap = true
 	}
+	sc.began, sc.joined = starts, joinEnd
 	ids := make([]string, s.members)
 	for m := range ids {
 		ids[m] = fmt.Sprintf("m%d-%08x", m, s.rng.Uint32())

@@ -119,7 +119,7 @@ func (t *Group) classicStep(i int, r *inspect.Record, fresh map[string]*Member) 
 	}
 	s.Empty = len(fresh) == 0
 	s.ProtocolFrom, s.ProtocolTo = t.Assignor, text(g.Protocol)
-	s.Eager = eager(s.ProtocolTo)
+	s.Eager, s.worked, t.worked = eager(s.ProtocolTo), t.worked, restarted(r, fresh)
 	if !s.Base {
 		t.diff(s, i, [2]time.Time{t.changed, joinEnd(r)})
 	}

@@ -28,6 +28,7 @@ type Group struct {
 	owner    map[TopicPartition]holding
 	freed    map[TopicPartition]bool // ever taken from an owner and given to nobody
 	last     *Step                   // the newest; nil none
+	worked   map[string]time.Time    // last commit on a partition that it holds, by member id
 	seen     map[string]*Member      // all there ever were, as they were last seen; nil: not kept
 
 	gen     int32
@@ -120,6 +121,7 @@ func (t *Group) Record(r *inspect.Record) []Change {
 	t.learn(r)
 	switch r.Type {
 	case inspect.RecLegacyOffsetCommit, inspect.RecOffsetCommit:
+		t.committed(r)
 		return nil
 	case inspect.RecGroupMetadata:
 		return append(t.Flush(), t.classic(i, r)...)

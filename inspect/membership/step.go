@@ -58,6 +58,7 @@ type Step struct {
 	Surviving map[string]map[TopicPartition]int
 
 	unassigned map[TopicPartition]bool
+	worked     map[string]time.Time // last commit before it, by member id
 }
 
 // Departure is a member that went in a Step.

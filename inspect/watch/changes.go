@@ -320,14 +320,14 @@ func (d *Differ) close(g *group, c *membership.Change, e *Event, at sight) {
 		w := &e.Left[i]
 		g.leave(c.Before[w.MemberID], w.LeftBetween[1], e.Incident)
 	}
-	g.stopped(c.Step, e, at)
+	g.paused(c.Step, e, at)
 	g.incident, g.started, g.told = e.Incident, inspect.Time{}, map[string]bool{}
 	g.restPolls, g.closed = 0, at.arrived
 }
 
-// stopped says how long the group stood still. Only one with an eager assignor does:
-// with any other nobody gives up what it keeps, and KIP-848 members go on working.
-func (g *group) stopped(s *membership.Step, e *Event, at sight) {
+// paused says how long the rebalance kept members from working, as history does. What
+// the commits from before the watch would add is not known to it.
+func (g *group) paused(s *membership.Step, e *Event, at sight) {
 	if s.ServerSide {
 		return
 	}
@@ -337,32 +337,9 @@ func (g *group) stopped(s *membership.Step, e *Event, at sight) {
 			e.Source = FromBoth
 		}
 	}
-	switch {
-	case e.Cooperative || s.Base || s.ProtocolTo == "":
-	case !s.Eager:
-		e.Stopped, e.StoppedBasis = ms(0), "estimated"
-	case !g.started.IsZero():
-		e.Stopped, e.StoppedBasis = ms(g.stoodStill(s, at.arrived.Time)), "observed"
-	case g.seen != nil:
-		// No poll saw the group otherwise than Stable: it took less than the time since
-		// the last one or, if the record was a moment late, between the last two.
-		within := at.arrived.Sub(g.seen.To.Time)
-		if at.source == FromLog {
-			within = max(within, g.gap)
-		}
-		e.Stopped, e.StoppedBasis = ms(within), "at_most"
+	if e.Cooperative {
+		return
 	}
-}
-
-// stoodStill is how long polls saw the rebalance that a step ended: up to its record,
-// unless the clocks of broker and kgdiag disagree.
-func (g *group) stoodStill(s *membership.Step, arrived time.Time) time.Duration {
-	_, from, _ := g.polls.Rebalancing(s)
-	if from.IsZero() {
-		from = g.started.Time
-	}
-	if !s.EndAt.Before(from) && !s.EndAt.After(arrived) {
-		return s.EndAt.Sub(from)
-	}
-	return max(0, arrived.Sub(from))
+	p := s.Paused(g.polls)
+	e.Stopped, e.StoppedAtMost, e.StoppedBasis, e.Rebalancing = p.Least, p.Most, p.Basis, p.Rebalancing
 }

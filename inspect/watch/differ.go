@@ -71,8 +71,7 @@ type group struct {
 	told      map[string]bool      // member ids whose coming or going was told since the start
 	lost      bool
 	lostSince inspect.Time
-	gap       time.Duration // between the last two polls
-	restPolls int           // at rest since a rebalance that no record has ended
+	restPolls int // at rest since a rebalance that no record has ended
 
 	incident int          // of the rebalance under way, or of the last one
 	closed   inspect.Time // when the last rebalance's end arrived

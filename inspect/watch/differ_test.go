@@ -124,8 +124,8 @@ func outline(e Event) string {
 	for _, c := range e.Changes {
 		s += " [" + c.String() + "]"
 	}
-	if e.Stopped != nil {
-		s += fmt.Sprintf(" %s %s", e.StoppedBasis, e.Stopped.Duration())
+	if p := pauseOf(e); p != "" {
+		s += " paused " + p
 	}
 	if e.Skipped > 0 {
 		s += fmt.Sprintf(" skipped %d", e.Skipped)
@@ -160,8 +160,23 @@ func seed(s *story, generation int32, members ...string) {
 	s.d.Seed(g)
 }
 
+// pauseOf are the bounds of a pause as "10ms..3.1s"; an open end is unknown.
+func pauseOf(e Event) string {
+	var least, most string
+	switch {
+	case e.StoppedBasis == "":
+		return ""
+	case e.Stopped != nil:
+		least = e.Stopped.Duration().String()
+	}
+	if e.StoppedAtMost != nil {
+		most = e.StoppedAtMost.Duration().String()
+	}
+	return least + ".." + most + " " + e.StoppedBasis
+}
+
 // A member goes, the survivor takes over, and it comes back: the record tells the
-// generation, the polls tell the departure and how long the group stood still.
+// generation, the polls tell the departure and bound how long members were paused.
 func TestDepartureAndReturn(t *testing.T) {
 	s := newStory(true)
 	seed(s, 45, "a", "b")
@@ -170,7 +185,7 @@ func TestDepartureAndReturn(t *testing.T) {
 	want(t, s.poll(0.5, "PreparingRebalance", "a"))
 	want(t, s.poll(3, "CompletingRebalance", "a"))
 	got := s.gen(3.1, 46, "a:0,1")
-	want(t, got, "rebalance 46 -b observed 2.85s #1")
+	want(t, got, "rebalance 46 -b paused 10ms..3.1s observed #1")
 	if b := got[0].Left[0].LeftBetween; b[0] != at(0) || b[1] != at(0.25) {
 		t.Errorf("left between %v and %v: want the two polls, not the record", b[0], b[1])
 	}
@@ -179,21 +194,21 @@ func TestDepartureAndReturn(t *testing.T) {
 	}
 	want(t, s.poll(3.25, "Stable", "a"))
 	want(t, s.poll(60, "PreparingRebalance", "a", "b#2"), "rebalance_started +b #1")
-	want(t, s.gen(61, 47, "a:0", "b#2:1"), "rebalance 47 +b(back 1m0.75s) observed 1s #1")
+	want(t, s.gen(61, 47, "a:0", "b#2:1"), "rebalance 47 +b(back 1m0.75s) paused 10ms..57.75s observed #1")
 }
 
-// Only the record is exact about the generation: without a poll in between, how long
-// it took is at most the polls' interval.
+// Only the record is exact about the generation: without a poll in between, records alone
+// bound how long members were paused.
 func TestRebalanceBetweenTwoPolls(t *testing.T) {
 	s := newStory(true)
 	seed(s, 1, "a")
 	s.poll(0, "Stable", "a")
 	s.poll(0.25, "Stable", "a")
 	got := s.gen(0.4, 2, "a", "b")
-	want(t, got, "rebalance 2 +b at_most 250ms #1")
+	want(t, got, "rebalance 2 +b paused 10ms.. at_least #1")
 	want(t, s.poll(0.5, "Stable", "a", "b"))
 	got = s.gen(0.7, 3, "a")
-	want(t, got, "rebalance 3 -b at_most 250ms #2")
+	want(t, got, "rebalance 3 -b paused 10ms..300ms at_least #2")
 	if b := got[0].Left[0].LeftBetween; b[0] != at(0.5) || b[1] != at(0.69) {
 		t.Errorf("left between %v and %v: want the last poll that saw it, and the end of the join", b[0], b[1])
 	}
@@ -204,13 +219,13 @@ func TestNothingIsToldTwice(t *testing.T) {
 	s := newStory(true)
 	seed(s, 5, "a")
 	want(t, s.gen(1, 5, "a")) // the snapshot knew it
-	want(t, s.gen(2, 6, "a", "b"), "rebalance 6 +b #1")
+	want(t, s.gen(2, 6, "a", "b"), "rebalance 6 +b paused 10ms.. at_least #1")
 	s.offset -= 2
 	want(t, s.gen(1, 5, "a"))
 	want(t, s.gen(2, 6, "a", "b"))
 	s.offset += 10
 	want(t, s.gen(2, 6, "a", "b")) // appended again
-	want(t, s.gen(9, 9, "a", "b"), "rebalance 9 skipped 2 #2")
+	want(t, s.gen(9, 9, "a", "b"), "rebalance 9 paused 10ms..7s at_least skipped 2 #2")
 }
 
 func TestCoordinatorDies(t *testing.T) {
@@ -228,7 +243,7 @@ func TestCoordinatorDies(t *testing.T) {
 	if *got[1].PreviousCoordinator != 1 || *got[1].Coordinator != 2 {
 		t.Errorf("%+v", got[1])
 	}
-	want(t, s.gen(20, 6, "a", "b"), "rebalance 6 +b at_most 16s #1")
+	want(t, s.gen(20, 6, "a", "b"), "rebalance 6 +b paused 10ms.. at_least #1")
 }
 
 func TestStaticMemberReplaced(t *testing.T) {
@@ -240,7 +255,7 @@ func TestStaticMemberReplaced(t *testing.T) {
 func TestRestartWithinSession(t *testing.T) {
 	s := newStory(true)
 	seed(s, 3, "a", "b#1")
-	want(t, s.gen(10, 4, "a", "b#2"), "rebalance 4 ~b #1")
+	want(t, s.gen(10, 4, "a", "b#2"), "rebalance 4 ~b paused 10ms.. at_least #1")
 }
 
 // Several members of the same client id and host: who came back for whom is not known.
@@ -253,8 +268,8 @@ func TestAmbiguousReplacement(t *testing.T) {
 	}
 	s = newStory(true)
 	seed(s, 3, "x#1", "x#2", "x#3")
-	want(t, s.gen(10, 4, "x#1"), "rebalance 4 -x@10.0.0.1/x#2 -x@10.0.0.1/x#3 #1")
-	want(t, s.gen(20, 5, "x#1", "x#9"), "rebalance 5 +x@10.0.0.1/x#9? #1")
+	want(t, s.gen(10, 4, "x#1"), "rebalance 4 -x@10.0.0.1/x#2 -x@10.0.0.1/x#3 paused 10ms.. at_least #1")
+	want(t, s.gen(20, 5, "x#1", "x#9"), "rebalance 5 +x@10.0.0.1/x#9? paused 10ms..10s at_least #1")
 }
 
 // A cooperative join takes two generations; it is one rebalance.
@@ -274,7 +289,7 @@ func TestCooperativeSecondStep(t *testing.T) {
 	if n != 2 {
 		t.Errorf("%d rebalances, want 2", n)
 	}
-	want(t, s.gen(20, 4, "a:0", "b:1,2"), "rebalance 4 estimated 0s #3") // a new partition is no second step
+	want(t, s.gen(20, 4, "a:0", "b:1,2"), "rebalance 4 paused 0s..0s estimated #3") // a new partition is no second step
 }
 
 func TestSettingsChange(t *testing.T) {
@@ -297,7 +312,7 @@ func TestSettingsChange(t *testing.T) {
 		g.Members[1].Topics = []string{"u", "t"}
 		g.Members[0].Session = inspect.Millis(10 * time.Second)
 		g.Members[0].Rebalance = inspect.Millis(time.Minute)
-	}), "rebalance 3 [a session timeout 45s -> 10s] [a rebalance timeout 5m0s -> 1m0s] [b subscription t -> t,u] #2")
+	}), "rebalance 3 [a session timeout 45s -> 10s] [a rebalance timeout 5m0s -> 1m0s] [b subscription t -> t,u] paused ..1s at_most #2")
 }
 
 func TestGroupComesAndGoes(t *testing.T) {
@@ -323,14 +338,14 @@ func TestPollsAlone(t *testing.T) {
 	want(t, see(observation(0.5, "PreparingRebalance", "a")), "rebalance_started -b #1")
 	want(t, see(observation(2, "CompletingRebalance", "a")))
 	got := see(bound(observation(2.5, "Stable", "a"), 5))
-	want(t, got, "rebalance 5 -b observed 2s #1")
+	want(t, got, "rebalance 5 -b paused ..2.25s observed #1")
 	if got[0].GenerationBasis != "lower_bound" || got[0].Source != FromPoll {
 		t.Errorf("%+v", got[0])
 	}
 	// A rebalance that no poll saw running.
-	want(t, see(bound(observation(2.75, "Stable", "a", "c"), 6)), "rebalance 6 +c at_most 250ms #2")
-	want(t, see(bound(observation(3, "Stable", "a", "c"), 7)), "rebalance 7 at_most 250ms #3") // nothing but the bound moved
-	want(t, see(observation(4, "Empty")), "rebalance 8 -a -c #4")                              // a rebalance raises the generation
+	want(t, see(bound(observation(2.75, "Stable", "a", "c"), 6)), "rebalance 6 +c paused ..250ms observed #2")
+	want(t, see(bound(observation(3, "Stable", "a", "c"), 7)), "rebalance 7 paused ..250ms observed #3") // nothing but the bound moved
+	want(t, see(observation(4, "Empty")), "rebalance 8 -a -c #4")                                        // a rebalance raises the generation
 }
 
 func member848(client string) *inspect.MemberMetadata {
@@ -409,11 +424,11 @@ func TestProtocolUpgrade(t *testing.T) {
 func TestTruncatedLog(t *testing.T) {
 	s := newStory(true)
 	seed(s, 1, "a")
-	want(t, s.gen(1, 2, "a", "b"), "rebalance 2 +b #1")
-	want(t, s.gen(2, 3, "a"), "rebalance 3 -b #2")
+	want(t, s.gen(1, 2, "a", "b"), "rebalance 2 +b paused 10ms.. at_least #1")
+	want(t, s.gen(2, 3, "a"), "rebalance 3 -b paused 10ms..1s at_least #2")
 	s.offset -= 2
 	s.d.Truncated(7, s.offset)
-	want(t, s.gen(9, 2, "a", "c"), "rebalance 2 +c #3")
+	want(t, s.gen(9, 2, "a", "c"), "rebalance 2 +c paused 10ms..7s at_least #3")
 	if s.events[len(s.events)-1].Why == "" {
 		t.Error("a generation that went back needs a word")
 	}

@@ -79,14 +79,14 @@ type Event struct {
 	Moved    int      `json:"moved,omitempty"`    // partitions that changed hands
 	Assigned int      `json:"assigned,omitempty"` // all that are assigned
 
-	// Stopped is how long the group stood still: from the first poll that saw it to the
-	// end ("observed"); between two polls, so at most so long ("at_most"); or worked out
-	// from the log alone, of the past, and 0 where the assignor lets members go on with
-	// what they keep ("estimated"). Null where that is not known.
-	Stopped      *inspect.Millis `json:"stopped_ms,omitempty"`
-	StoppedBasis string          `json:"stopped_basis,omitempty"` // "observed" | "at_most" | "estimated"
-	Converged    *inspect.Millis `json:"converged_ms,omitempty"`
-	Last         string          `json:"last,omitempty"` // the member that converged last
+	// Stopped and StoppedAtMost bound how long a rebalance kept members that stayed from
+	// their partitions, with StoppedBasis and Rebalancing, as in inspect.Rebalance.
+	Stopped       *inspect.Millis `json:"stopped_ms,omitempty"`
+	StoppedAtMost *inspect.Millis `json:"stopped_at_most_ms,omitempty"`
+	StoppedBasis  string          `json:"stopped_basis,omitempty"` // "observed" | "at_least" | "at_most" | "estimated"
+	Rebalancing   *inspect.Millis `json:"rebalancing_ms,omitempty"`
+	Converged     *inspect.Millis `json:"converged_ms,omitempty"`
+	Last          string          `json:"last,omitempty"` // the member that converged last
 
 	Coordinator         *int32 `json:"coordinator,omitempty"`
 	PreviousCoordinator *int32 `json:"previous_coordinator,omitempty"`

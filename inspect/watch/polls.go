@@ -45,9 +45,6 @@ func (d *Differ) Observe(o *inspect.Observation, every time.Duration) []Event {
 	for _, c := range changes {
 		d.tell(g, &c, sight{source: FromPoll, arrived: o.To, every: every, state: o.State})
 	}
-	if g.seen != nil {
-		g.gap = o.To.Sub(g.seen.To.Time)
-	}
 	g.seen = o
 	return d.take()
 }

@@ -85,13 +85,13 @@ func pastEvent(id string, r *inspect.Rebalance) Event {
 	generation, members := r.Generation, r.Members.After
 	e := Event{Type: RebalanceDone, Past: true, Time: r.Time, Group: id, Source: FromLog, Record: r.ID, Generation: &generation,
 		PreviousGeneration: r.PreviousGeneration, GenerationBasis: "record", Skipped: r.Skipped, Members: &members, Moved: r.Moved, Assigned: r.Assigned,
-		Stopped: r.Stopped, StoppedBasis: r.StoppedBasis, Converged: r.Converged, Last: r.ConvergedLast,
+		Stopped: r.Stopped, StoppedAtMost: r.StoppedAtMost, StoppedBasis: r.StoppedBasis, Rebalancing: r.Rebalancing, Converged: r.Converged, Last: r.ConvergedLast,
 		Cause: r.Cause, Confidence: r.Confidence, Basis: r.Basis, Returned: r.Returned, Evidence: r.Evidence, Rivals: r.Rivals, Stall: r.Stall}
 	if r.Converged != nil {
 		e.GenerationBasis = "epoch"
 	}
 	for _, j := range r.Members.Joined {
-		e.Joined = append(e.Joined, Who{Label: inspect.MemberName(j.ClientID, j.MemberID, j.InstanceID), ClientID: j.ClientID, Host: j.Host, MemberID: j.MemberID, InstanceID: j.InstanceID, BackAfter: j.BackAfter})
+		e.Joined = append(e.Joined, Who{Label: inspect.MemberName(j.ClientID, j.MemberID, j.InstanceID), ClientID: j.ClientID, Host: j.Host, MemberID: j.MemberID, InstanceID: j.InstanceID, BackAfter: j.Out})
 	}
 	for _, d := range r.Members.Left {
 		between := d.LeftBetween

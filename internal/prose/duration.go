@@ -27,6 +27,38 @@ func Span(d time.Duration) string {
 	return units(d.Truncate(time.Hour))
 }
 
+// Between is a duration that is known to lie between two, as a reader says it: 1–30ms,
+// 350ms–2.1s. The least is cut and the most rounded up, so that it holds what they do.
+func Between(least, most time.Duration) string {
+	from, to := Span(least), Span(upward(most))
+	switch {
+	case from == to:
+		return to
+	case strings.HasSuffix(from, "ms") == strings.HasSuffix(to, "ms") && most < time.Minute:
+		return strings.TrimRight(from, "ms") + "–" + to
+	}
+	return from + "–" + to
+}
+
+// AtMost is Span, rounded up.
+func AtMost(d time.Duration) string { return Span(upward(d)) }
+
+// upward rounds up to what Span shows.
+func upward(d time.Duration) time.Duration {
+	unit := time.Hour
+	switch {
+	case d < time.Second:
+		unit = time.Millisecond
+	case d < 10*time.Second:
+		unit = 100 * time.Millisecond
+	case d < time.Hour:
+		unit = time.Second
+	case d < 24*time.Hour:
+		unit = time.Minute
+	}
+	return (d + unit - 1) / unit * unit
+}
+
 // Exact is a duration to the millisecond, as a setting is compared with it: 350ms,
 // 2.5s, 45s, 5m, 7m48s, 1h30m, 2d03h.
 func Exact(d time.Duration) string {
