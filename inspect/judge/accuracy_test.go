@@ -32,7 +32,7 @@ whose records do not contain the truth; there *hedged* or *unknown* is right.
 
 Over the five hold-outs, 470 departures as they were when nothing had been changed for them, 85 verdicts by records alone had high
 confidence and none of them was wrong, which bounds the share of wrong ones at 3.5 % (95 % confidence); of 188 further verdicts with
-medium confidence that were right or wrong 6 were wrong. With what polls saw, which the last two hold, 1 of 78 with high confidence was.
+medium confidence that were right or wrong, 6 were wrong. With what polls saw, which the last two hold, 1 of 78 with high confidence was wrong.
 `
 	accuracyLabelled = `
 ## Labelled departures
@@ -107,10 +107,10 @@ of 20 to 60 s and poll intervals of 40 to 300 s, 36 with short ones. The rules b
 the fourth, fixed before this one was scored; 43 of 178 were left out when they were recorded, on two cores that others used heavily.
 
 The rows *first code* are the verdicts of the code before this round (commit 81bb4f0, which judges as 7fa05d1 did), those *before* what commit
-461244a said **before anything was changed for it**. Of the 93 that records tell 64 were right at medium or high, none was wrong, 15
+461244a said **before anything was changed for it**. Of the 93 that records can decide, 64 were right at medium or high, none was wrong, 15
 were hedged or unknown; where the leaders answered whether records waited, 30 of all 134 were unknown instead of 34.
 With what polls saw **one verdict of 40 with high confidence was wrong**: every member of a KafkaJS group had lost a coordinator that
-stood still and had joined again under a new id, which was taken for a restart within the session. That kind is mended: what happens
+was paused and had rejoined under a new id, which was taken for a restart within the session. That kind is fixed: what happens
 to all members at once is no restart of one process. The wrong verdict of medium confidence, two of four aiokafka members that left within
 24 s, one of them closed and restarted, called a rolling restart, is left as it is.
 
@@ -120,7 +120,7 @@ to all members at once is no restart of one process. The wrong verdict of medium
 | before, with the client library: all 134 | 15 | 59 | 18 | 0 | 3 | 4 | 34 | 0 | 1 | 0 |
 | before, and where partitions ended: all 134 | 15 | 63 | 18 | 0 | 3 | 4 | 30 | 0 | 1 | 0 |
 | before, and what polls saw: all 134 | 39 | 52 | 9 | 0 | 1 | 3 | 28 | 1 | 1 | 0 |
-| before, told by records | 13 | 51 | 14 | 0 | 2 | 2 | 11 | 0 | 0 | 0 |
+| before, decided by records | 13 | 51 | 14 | 0 | 2 | 2 | 11 | 0 | 0 | 0 |
 `},
 	{file: "departures-holdout-4", seen: true, text: `
 ### Fourth hold-out: the clients' own timeouts, 30 November 2026
@@ -130,8 +130,8 @@ and a poll interval of 300 s in Java, Spring, Streams, librdkafka and kafka-pyth
 in KafkaJS; fresh records nearly all the time, consumers busy for up to nine tenths of it. Recorded on two cores that others used
 too. Besides the records, the file holds what polls every 250 ms saw and where partitions ended. Of 182 groups 31 were left out when
 they were recorded (not at rest in time, or a coordinator's log that does not agree), 11 of kafka-python and KafkaJS because the
-laboratory had produced batches that they cannot read, and 3 because the coordinator stood still. That, and the label of four
-restarts on 3.9.1, which logs no join (polls tell it), was found by looking at verdicts that disagreed, and the rule was then
+laboratory had produced batches that they cannot read, and 3 because the coordinator was paused. That, and the label of four
+restarts on 3.9.1, which logs no join (polls show it), was found by looking at verdicts that disagreed, and the rule was then
 applied to all groups. A first scoring, before the coordinator's stalls and the four labels, had 30 right at high, 49 at medium, 12 at
 low, 12 hedged, 37 unknown and none wrong of 140.
 
