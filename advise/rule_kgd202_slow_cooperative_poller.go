@@ -13,7 +13,7 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "A cooperative member that polls more slowly than its session was evicted while it rejoined.",
 		Why: "The Java consumer stops its heartbeats between the answer to JoinGroup and its SyncGroup, which it sends at its next poll. Under a " +
-			"cooperative assignor it goes on working in between: with more than session.timeout.ms between two polls the coordinator evicts the " +
+			"cooperative assignor it keeps working in between: with more than session.timeout.ms between two polls the coordinator evicts the " +
 			"healthy member (measured on 4.1.1: 6.000 s after the join phase with a session of 6 s).",
 		Fix:   "Poll more often than the session (fewer records per poll), or raise session.timeout.ms above the time between two polls.",
 		Price: "with a longer session a dead member is noticed later",

@@ -16,7 +16,7 @@ var _ = register(Rule{
 		Why: "A classic rebalance completes when the slowest member has polled again, or after its rebalance timeout " +
 			"(max.poll.interval.ms in Java, librdkafka and kafka-python); until then nothing is consumed. A KIP-848 group keeps consuming, but partitions " +
 			"wait for the member that must give them up.",
-		Fix:   "Shorten the time between two polls of the member that held it, or lower max.poll.interval.ms to what the work needs.",
+		Fix:   "Shorten the time between two polls of the member that delayed it, or lower max.poll.interval.ms to what the work needs.",
 		Price: "with a lower max.poll.interval.ms, members that work for longer leave the group",
 		Refs:  []string{"KIP-62", "KIP-848"},
 	},

@@ -13,7 +13,7 @@ var _ = register(Rule{
 	Explains:  map[inspect.Cause]int{inspect.AssignmentFailed: 1},
 	Doc: Doc{
 		Summary: "Join rounds ended without an assignment.",
-		Why: "The generation is counted up when the join phase ends, but its record is written only when the leader has handed the assignment " +
+		Why: "The generation increases when the join phase ends, but its record is written only when the leader has handed the assignment " +
 			"in. Skipped generations are rounds in which the leader never synced, or in which the append to __consumer_offsets failed.",
 		Fix:   "Look at the coordinator's log for failed appends and at the leader of the group for a slow or failing assignor.",
 		Price: "none",

@@ -61,7 +61,7 @@ func (s *Subject) pollTimeout(es []inspect.LogEvent) string {
 	}
 	what := "consumers left because they were not polled in time"
 	if slices.ContainsFunc(es, func(e inspect.LogEvent) bool { return e.Sign == inspect.SignLeaving }) {
-		what = "consumers left because nobody polled them: the heartbeat thread itself sent LeaveGroup, which it does for nothing else"
+		what = "consumers left because they were not polled: the heartbeat thread itself sent LeaveGroup, which it does for no other reason"
 	}
 	limit, longest := s.pollLimit(es)
 	if limit > 0 {

@@ -10,9 +10,9 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "A process of the group ran out of memory, as its log says.",
 		Why: "A JVM near the end of its heap spends its time in garbage collection and then dies: missed polls and expired sessions follow from it, and no " +
-			"timeout mends them.",
-		Fix:   "Give the process more heap, or hand out fewer and smaller records a poll; then look at the timeouts again.",
-		Price: "more memory on the host",
+			"timeout change fixes them.",
+		Fix:   "Give the process more heap, or return fewer and smaller records per poll; then look at the timeouts again.",
+		Price: "more memory per process",
 		Refs:  []string{"java.lang.OutOfMemoryError"},
 	},
 	Check: func(s *Subject, report func(Finding)) {

@@ -24,7 +24,7 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "Members keep joining and leaving, as the coordinator's log says.",
 		Why: "Each restart of a process is a leave and a join, and each of them rebalances all members. Platforms that scale up and down, pods that are killed for memory, and " +
-			"programs that rejoin the group for every subscription do so all day.",
+			"programs that rejoin the group for every subscription do so continuously.",
 		Fix:   "Keep the processes alive: memory, a cool-down of the autoscaler, one subscription with the full list of topics; give stable pods a group.instance.id and a session longer than a restart.",
 		Price: "none",
 		Refs:  []string{"KIP-345", "dapr/components-contrib#3297"},

@@ -146,5 +146,5 @@ func (s *Subject) silenceBefore(e inspect.LogEvent) string {
 	if e.Quiet == nil || e.Quiet.Duration() < silence {
 		return ""
 	}
-	return "no line of its group code stands in the " + span(e.Quiet.Duration().Round(time.Second)) + " before"
+	return "its group code logged nothing in the " + span(e.Quiet.Duration().Round(time.Second)) + " before"
 }

@@ -14,7 +14,7 @@ var _ = register(Rule{
 	SymptomOf: []string{"KGD222", "KGD608"},
 	Doc: Doc{
 		Summary: "A client rejoins at regular intervals that equal one of its settings, as its log says.",
-		Why: "What comes back at the period of a setting is driven by it: a metadata refresh that changes the subscription each time, an idle limit that cuts the connection, a session or poll interval " +
+		Why: "What repeats at the period of a setting is caused by it: a metadata refresh that changes the subscription each time, an idle limit that cuts the connection, a session or poll interval " +
 			"that runs out again and again.",
 		Fix:   "Look at what happens at that period: for a metadata refresh whether topics come and go or cannot all be seen, for an idle limit which of client, broker and proxy cuts first.",
 		Price: "none",
@@ -36,7 +36,7 @@ var _ = register(Rule{
 			if key == "" {
 				continue
 			}
-			f := s.logged(Warning, fmt.Sprintf("a rebalance is asked for every %s, which is %s", span(every.Round(100*time.Millisecond)), v), es)
+			f := s.logged(Warning, fmt.Sprintf("the client rejoins every %s, which equals %s", span(every.Round(100*time.Millisecond)), v), es)
 			f.Confidence = inspect.Medium
 			report(f)
 			return

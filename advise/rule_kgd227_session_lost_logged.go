@@ -17,7 +17,7 @@ var _ = register(Rule{
 		Summary: "A client got no answer from the coordinator for its whole session, as its log says.",
 		Why: "The client counts the time since the last heartbeat that was answered. It runs out when the process or its heartbeat thread was paused (a pause, a lock, a blocked event loop), when the " +
 			"session is too short for a busy client, or when the coordinator or the network did not answer. A wrong advertised address is ruled out: the member had joined.",
-		Fix:   "See who else lost it: all clients of one broker at once point to that broker. For one client alone look at the gap in its own log before the line, and set session.timeout.ms to 45000 where it is shorter.",
+		Fix:   "See who else lost it: all clients of one broker at once point to that broker. For a single client, look at the gap in its own log before the line, and set session.timeout.ms to 45000 where it is shorter.",
 		Price: "a dead member is noticed later",
 		Refs:  []string{"session.timeout.ms", "KIP-735", "librdkafka SESSTMOUT"},
 	},
@@ -39,7 +39,7 @@ var _ = register(Rule{
 			sev = Warning // it had one, which did not answer
 			who += " (broker " + list(nodes) + ")"
 			if lanes := distinct(es, func(e inspect.LogEvent) string { return e.ClientID }); len(nodes) > 1 {
-				who += fmt.Sprintf(", %d clients towards %d brokers, so that the process or its network is likelier than one broker", max(len(lanes), len(nodes)), len(nodes))
+				who += fmt.Sprintf(", %d clients of %d brokers: the process or its network is more likely than one broker", max(len(lanes), len(nodes)), len(nodes))
 			}
 		}
 		session, known := s.limitOf(keySession)

@@ -35,7 +35,7 @@ var _ = register(Rule{
 		}
 		sev, what := Info, fmt.Sprintf("%s timed out behind a request that may take another %s", first.API, span(longest.Round(time.Second)))
 		if hasText(first, "JoinGroupRequest") {
-			what = fmt.Sprintf("%s waits behind a JoinGroup that may take another %s, so that max.poll.interval.ms, its rebalance timeout, is longer than that: a rebalance may last that long", first.API, span(longest.Round(time.Second)))
+			what = fmt.Sprintf("%s waits behind a JoinGroup that may take another %s, so max.poll.interval.ms, its rebalance timeout, is longer than that: a rebalance may last that long", first.API, span(longest.Round(time.Second)))
 			if longest >= pollLongWarning {
 				sev = Warning
 			}

@@ -19,9 +19,9 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "The offsets of an idle group are dropped sooner than the default week.",
 		Why: "Offsets of a group without members are removed after offsets.retention.minutes. A consumer that comes back later starts where " +
-			"auto.offset.reset says: it reads everything again, or skips what came meanwhile. Before Kafka 2.0 the default was one day (KIP-186).",
+			"auto.offset.reset says: it reads everything again, or skips what was produced meanwhile. Before Kafka 2.0 the default was one day (KIP-186).",
 		Fix:   "Set offsets.retention.minutes to at least 10080, and to more than the longest stop of a consumer.",
-		Price: "a little more memory in the coordinator for groups that nobody uses; brokers restart one by one",
+		Price: "a little more memory in the coordinator for unused groups; brokers restart one by one",
 		Refs:  []string{"KIP-186", "KIP-211"},
 	},
 	Unknown: func(s *Subject) string { return s.unreadBrokerKey(keyRetention) },

@@ -13,7 +13,7 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "The group has more members than partitions to read.",
 		Why: "A partition is read by one member of a group, so the surplus members get nothing. They still take part in every rebalance, " +
-			"and one that restarts, perhaps because it takes an empty assignment for an error, rebalances those that work.",
+			"and one that restarts (some treat an empty assignment as an error) rebalances the members that work.",
 		Fix:   "Run at most as many members as there are partitions, or add partitions.",
 		Price: "fewer members leave less reserve; more partitions cannot be taken back and change where keys go",
 		Refs:  []string{"KafkaConsumer javadoc", "ConsumerPartitionAssignor"},
@@ -30,7 +30,7 @@ var _ = register(Rule{
 		f := s.Finding(Info, fmt.Sprintf("%s for %s: %d of them have nothing to consume", count(len(s.Members), "member"), count(partitions, "partition"), idle))
 		if who, times := s.idleRestarts(); times > 1 {
 			f.Severity = Warning
-			f.Message += fmt.Sprintf(", and %s among them came and went %d times", who, times)
+			f.Message += fmt.Sprintf(", and %s among them left and rejoined %d times", who, times)
 		}
 		f.Fix = &Fix{Summary: fmt.Sprintf("Run at most %s, or add partitions.", count(partitions, "member"))}
 		report(f)

@@ -12,11 +12,11 @@ var _ = register(Rule{
 	Needs: []inspect.Fact{inspect.FactClientConfig},
 	Uses:  []inspect.Fact{inspect.FactBrokerConfig},
 	Doc: Doc{
-		Summary: "group.protocol=consumer is set, but the client or the brokers do not have it.",
+		Summary: "group.protocol=consumer is set, but the client or the brokers do not support it.",
 		Why: "The consumer protocol (KIP-848) needs a Java client of 3.7 or later or librdkafka of 2.12 or later, and brokers that offer it: Kafka 4.0, or 3.7 to 3.9 with " +
 			"an early access switch. An older client does not know the key; older brokers answer UNSUPPORTED_VERSION and the consumer ends.",
-		Fix:   "Set group.protocol=classic until clients and brokers have the consumer protocol.",
-		Price: "rebalances stop all members, as before",
+		Fix:   "Set group.protocol=classic until clients and brokers support the consumer protocol.",
+		Price: "rebalances still stop all members",
 		Refs:  []string{"KIP-848", "group.coordinator.rebalance.protocols"},
 	},
 	Check: func(s *Subject, report func(Finding)) {

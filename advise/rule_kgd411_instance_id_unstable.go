@@ -47,7 +47,7 @@ var _ = register(Rule{
 			f := s.Finding(Warning, fmt.Sprintf("group.instance.id %q looks like the pod of a Deployment: it changes with each restart", id), leans...)
 			f.Confidence = inspect.Medium
 			if given {
-				f.Message = fmt.Sprintf("%s is the name of a Deployment's pod: it changes with each restart, so that the member never comes back and its partitions wait for its session", s.spell(keyInstance))
+				f.Message = fmt.Sprintf("%s is the name of a Deployment's pod: it changes with each restart, so the member never comes back and its partitions wait for its session", s.spell(keyInstance))
 				f.Confidence = inspect.High
 			}
 			f.Fix = &Fix{}

@@ -11,7 +11,7 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "A member was assigned topics that it does not subscribe to, as its log says.",
 		Why: "The leader assigns the topics of all members by its own view. Where members of one group subscribe to different topics, clients that assume one subscription for all (kafkajs, franz-go, old Java) " +
-			"get partitions that they do not read, and others are read by nobody.",
+			"get partitions that they do not consume, and other partitions are not consumed at all.",
 		Fix:   "Let all members of a group subscribe to the same topics, or give those with other topics a group.id of their own.",
 		Price: "a new group.id begins at auto.offset.reset unless its offsets are copied",
 		Refs:  []string{"KafkaConsumer.subscribe", "kafkajs consumerGroup.js"},

@@ -62,7 +62,7 @@ func (s *Subject) foreign(set inspect.Setting) (Severity, string) {
 	case !strict && set.Key == keyFetchWait && strings.HasPrefix(set.Spelled, "fetch.wait"):
 		return Warning, "is librdkafka's name, the Java client ignores it: fetch.max.wait.ms"
 	case strict && set.Key == keyRecords && s.Version == "":
-		return Error, fmt.Sprintf("exists from librdkafka %s on, and for share consumers alone: an older one refuses to start", since)
+		return Error, fmt.Sprintf("exists from librdkafka %s on, and only for share consumers: an older one refuses to start", since)
 	}
 	return Info, ""
 }

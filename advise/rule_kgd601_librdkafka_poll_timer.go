@@ -14,7 +14,7 @@ var _ = register(Rule{
 	Unknown:  versionUnknown(inspect.Librdkafka),
 	Doc: Doc{
 		Summary: "This version of librdkafka measures the time between polls incorrectly.",
-		Why: "librdkafka 1.0 does not count a poll that is still waiting for records, so that a consumer of an idle topic leaves the group although it polls; the overrun in the log is some " +
+		Why: "librdkafka 1.0 does not count a poll that is still waiting for records, so a consumer of an idle topic leaves the group although it polls; the overrun in the log is some " +
 			"milliseconds. 1.3.0 applies the limit to consumers without a group, and 2.1.0 does not count some polls.",
 		Fix:   "Upgrade librdkafka to 2.3.0 or later.",
 		Price: "an upgrade of the binding",
