@@ -147,7 +147,9 @@ func overshadowed(g *goings, all []*goings) bool {
 		}
 		both := 0
 		for _, d := range g.list {
-			both += bit(slices.Contains(o.list, d))
+			if slices.Contains(o.list, d) {
+				both++
+			}
 		}
 		if 2*both < len(g.list) {
 			continue
@@ -157,13 +159,6 @@ func overshadowed(g *goings, all []*goings) bool {
 		}
 	}
 	return false
-}
-
-func bit(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // ownersElsewhere reports whether the owners did work on others of their partitions,
@@ -179,8 +174,12 @@ func (g *group) ownersElsewhere(r *goings) bool {
 				moved = moved || g.movedBetween(k, r.list[i-1].Pos, r.list[i].Pos) > 0
 			}
 		}
-		had += bit(others > 0)
-		worked += bit(moved)
+		if others > 0 {
+			had++
+		}
+		if moved {
+			worked++
+		}
 	}
 	return worked >= 2 || 2*worked >= had
 }

@@ -157,20 +157,17 @@ func swap(old, now *membership.Member, s *membership.Step) Swap {
 	}
 	came, went := 0, 0
 	for _, m := range s.Joined {
-		came += bit(membership.SameClient(old, m))
+		if membership.SameClient(old, m) {
+			came++
+		}
 	}
 	for _, l := range s.Left {
-		went += bit(membership.SameClient(old, l.Member))
+		if membership.SameClient(old, l.Member) {
+			went++
+		}
 	}
 	out.Ambiguous = came > 1 || went > 1
 	return out
-}
-
-func bit(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // swapped is a static member's new process, which took the place of the old one.
