@@ -29,16 +29,21 @@ type Pause struct {
 // earliest of the members' last commits, as a member commits only what it holds, or
 // since the last poll that saw the group at rest.
 func (s *Step) Paused(polls Polls) Pause {
-	var p Pause
-	if s.Deleted || len(s.Replaced) > 0 && len(s.Left) == 0 || s.ProtocolTo == "" && !s.ServerSide {
-		return p
-	}
-	if s.ServerSide || !s.Eager {
-		if s.Base && !s.ServerSide {
-			return p
-		}
+	switch {
+	case s.Deleted || len(s.Replaced) > 0 && len(s.Left) == 0 || s.ProtocolTo == "" && !s.ServerSide:
+		return Pause{}
+	case s.ServerSide || !s.Eager && !s.Base:
 		return Pause{Least: inspect.Ms(0), Most: inspect.Ms(0), Basis: "estimated"}
+	case !s.Eager:
+		return Pause{}
 	}
+	return s.eagerPause(polls)
+}
+
+// eagerPause bounds the pause of a rebalance for which every member gives up all that
+// it has.
+func (s *Step) eagerPause(polls Polls) Pause {
+	var p Pause
 	rest, from, to := polls.Rebalancing(s)
 	seen := !from.IsZero() && from.Before(s.EndAt)
 	if seen {
