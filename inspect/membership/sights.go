@@ -73,8 +73,8 @@ func (p Polls) Left(memberID string, before time.Time) (with, without time.Time,
 func (p Polls) Rebalancing(s *Step) (rest, from, to time.Time) {
 	for i := range p {
 		o := &p[i]
-		if o.Error != "" || o.From.After(s.EndAt) || s.Polled && o.From.Equal(s.EndAt) {
-			continue // a polled step ends with the poll that saw it over
+		if o.Error != "" || !o.From.Before(s.EndAt) {
+			continue // it may have seen the group as the step left it, and of a polled one did
 		}
 		switch o.State {
 		case "PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling":
