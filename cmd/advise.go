@@ -60,7 +60,7 @@ func newAdviseCmd(a *app) *cobra.Command {
 	o := &adviseCmd{app: a}
 	c := &cobra.Command{
 		Use:   "advise [GROUP…]",
-		Short: "findings on configuration files, live groups, brokers and logs",
+		Short: "check configuration files, live groups, brokers and logs against the rules",
 		Long: `Findings on configuration files, live groups, brokers and logs, worst first, each
 with what to change and what that costs. A cluster is asked only if a group is
 named, or a cluster stands on the command line. -o sarif writes a SARIF 2.1.0 log.
@@ -92,7 +92,7 @@ A file .kgdiag.yaml in the working directory (--project) holds what a team agree
 	f.StringVar(&o.gcPause, "gc-pause", "", "longest pause of the whole process, `12s`")
 	f.StringVar(&o.from, "from", "", "read a case `FILE` instead of a cluster")
 	f.StringVar(&o.since, "since", "1h", "history to look at: a duration, an RFC 3339 time, or HH:MM")
-	f.StringVar(&o.minSeverity, "min-severity", "warning", "mildest findings to show: info|warning|error")
+	f.StringVar(&o.minSeverity, "min-severity", "warning", "lowest severity to show: info|warning|error")
 	f.StringSliceVar(&o.disable, "disable", nil, "rule `ID` that is not run (repeatable)")
 	f.StringVar(&o.failOn, "fail-on", "error", "exit 1 from this severity on, or if it happened: never|info|warning|error|rebalance|eviction|CAUSE")
 	f.BoolVar(&o.diff, "diff", false, "print a patch of the -f files that follows the advice, instead of the findings")

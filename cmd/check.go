@@ -26,7 +26,7 @@ func newCheckCmd(a *app) *cobra.Command {
 	o := &checkCmd{app: a}
 	c := &cobra.Command{
 		Use:   "check",
-		Short: "can I connect, what may I read, which commands will work",
+		Short: "check the connection, what may be read, and which commands will work",
 		Long: `check resolves, connects to every broker, authenticates, and asks for each thing that
 kgdiag reads. It says which commands work fully, partly or not with these permissions,
 and prints the kafka-acls commands for the rest. It changes nothing and reads one byte.`,

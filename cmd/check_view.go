@@ -1,9 +1,11 @@
 package cmd
 
 import (
+	"cmp"
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"slices"
 	"strings"
@@ -74,13 +76,6 @@ func checkErrorOf(err error) *checkError {
 	return &checkError{Kind: "other", Message: err.Error()}
 }
 
-func firstNonEmpty(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
 func until(cert *x509.Certificate) *inspect.Time {
 	if cert == nil {
 		return nil
@@ -135,7 +130,7 @@ func (o *checkCmd) view(c *checked) render.View {
 	doc.envelope = o.envelopeOf(checkSchema, &inspect.Case{Cluster: cluster})
 	head := o.clusterLine(cluster, o.clockZone(o.now()))
 	if c.access == nil {
-		head = render.Line{render.S(term.Bold, "%s", firstNonEmpty(cluster.Context, cluster.Bootstrap)), render.P("  not connected  %s", o.clockZone(o.now()))}
+		head = render.Line{render.S(term.Bold, "%s", cmp.Or(cluster.Context, cluster.Bootstrap)), render.P("  not connected  %s", o.clockZone(o.now()))}
 	}
 	return render.View{Head: head, Blocks: blocks, Data: doc}
 }
@@ -281,14 +276,8 @@ func tookOf(d time.Duration) string {
 }
 
 func keys(m map[string]int) string {
-	var out []string
-	for k := range m {
-		if k != "" {
-			out = append(out, k)
-		}
-	}
-	slices.Sort(out)
-	return strings.Join(out, ", ")
+	delete(m, "")
+	return strings.Join(slices.Sorted(maps.Keys(m)), ", ")
 }
 
 // features tells which group protocols the cluster has turned on (KIP-584).

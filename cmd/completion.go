@@ -11,7 +11,7 @@ func newCompletionCmd(a *app) *cobra.Command {
 	o := &completionCmd{a}
 	return &cobra.Command{
 		Use:       "completion bash|zsh|fish|powershell",
-		Short:     "a completion script for your shell",
+		Short:     "print a completion script for your shell",
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
 		RunE:      o.run,
 	}

@@ -25,7 +25,7 @@ func newDescribeCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "describe [GROUP…]",
 		Aliases: []string{"inspect"},
-		Short:   "the group now: state, generation or epoch, members, timeouts, assignment, lag",
+		Short:   "show the group now: state, generation or epoch, members, timeouts, assignment, lag",
 		Long: `Shows groups of every type as they are now: state, generation (read from the
 offsets log, since no API tells it) or epoch, coordinator, and for each member
 its client library, timeouts, lag and partitions. What could not be read is

@@ -17,7 +17,7 @@ func newExplainCmd(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:     "explain [ID|CAUSE|WORD…]",
 		Aliases: []string{"rules"},
-		Short:   "rules, causes and Kafka's words, offline",
+		Short:   "explain rules, causes and Kafka's words, offline",
 		Long:    "Rules, causes and Kafka's words, without a cluster. Without an argument: the list of all.",
 		Example: "  kgdiag explain KGD105\n  kgdiag explain poll_interval_exceeded\n  kgdiag explain generation",
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -35,12 +35,14 @@ func (e *explainCmd) run(_ *cobra.Command, args []string) error {
 	v := render.View{}
 	var topics []explain.Topic
 	for _, word := range args {
-		t, err := explain.About(word)
+		found, err := explain.All(word)
 		if err != nil {
 			return err
 		}
-		topics = append(topics, t)
-		v.Blocks = append(v.Blocks, topicBlock(t))
+		topics = append(topics, found...)
+		for _, t := range found {
+			v.Blocks = append(v.Blocks, topicBlock(t))
+		}
 	}
 	v.Data = struct {
 		envelope

@@ -9,7 +9,7 @@ import (
 )
 
 // textWidth is where explain breaks its prose.
-const textWidth = 100
+const textWidth = pageWidth
 
 // explainListView lists all that can be explained.
 func explainListView(env envelope) render.View {
@@ -55,21 +55,21 @@ func ruleBlock(r *explain.Rule) render.Block {
 	for _, n := range r.Needs {
 		needs = append(needs, string(n))
 	}
-	b.Lines = append(b.Lines, wrap(r.Summary, "what   ")...)
-	b.Lines = append(b.Lines, wrap(r.Why, "why    ")...)
-	b.Lines = append(b.Lines, wrap(r.Fix, "fix    ")...)
-	b.Lines = append(b.Lines, wrap(r.Price, "price  ")...)
-	b.Lines = append(b.Lines, wrap(strings.Join(needs, ", "), "needs  ")...)
-	b.Lines = append(b.Lines, wrap(strings.Join(r.Refs, "; "), "refs   ")...)
+	b.Lines = append(b.Lines, wrap(r.Summary, "what      ")...)
+	b.Lines = append(b.Lines, wrap(r.Why, "why       ")...)
+	b.Lines = append(b.Lines, wrap(r.Fix, "fix       ")...)
+	b.Lines = append(b.Lines, wrap(r.Price, "trade-off ")...)
+	b.Lines = append(b.Lines, wrap(strings.Join(needs, ", "), "needs     ")...)
+	b.Lines = append(b.Lines, wrap(strings.Join(r.Refs, "; "), "refs      ")...)
 	b.Lines = append(b.Lines, render.L("at most %s, since %s", r.Severity, r.Since))
 	return b
 }
 
 func causeBlock(c *explain.Cause) render.Block {
 	b := render.Block{Title: string(c.Cause)}
-	b.Lines = append(b.Lines, wrap(c.Seen, "seen   ")...)
-	b.Lines = append(b.Lines, wrap(c.Means, "means  ")...)
-	b.Lines = append(b.Lines, wrap(c.Do, "do     ")...)
+	b.Lines = append(b.Lines, wrap(c.Seen, "seen      ")...)
+	b.Lines = append(b.Lines, wrap(c.Means, "means     ")...)
+	b.Lines = append(b.Lines, wrap(c.Do, "do        ")...)
 	return b
 }
 
@@ -77,10 +77,10 @@ func termBlock(t *explain.Term) render.Block {
 	b := render.Block{Title: t.Word}
 	b.Lines = append(b.Lines, wrap(t.Text, "")...)
 	if len(t.Also) > 0 {
-		b.Lines = append(b.Lines, wrap(strings.Join(t.Also, ", "), "also   ")...)
+		b.Lines = append(b.Lines, wrap(strings.Join(t.Also, ", "), "also      ")...)
 	}
 	if len(t.See) > 0 {
-		b.Lines = append(b.Lines, wrap(strings.Join(t.See, ", "), "see    ")...)
+		b.Lines = append(b.Lines, wrap(strings.Join(t.See, ", "), "see       ")...)
 	}
 	return b
 }

@@ -26,7 +26,7 @@ func newHistoryCmd(a *app) *cobra.Command {
 	h := &historyCmd{app: a}
 	c := &cobra.Command{
 		Use:   "history [GROUP…]",
-		Short: "past rebalances, each with its cause, from the offsets log",
+		Short: "list past rebalances, each with its cause, from the offsets log",
 		Long: `Reads the groups' partitions of __consumer_offsets and rebuilds their rebalances:
 who came, who went and why, how sure that is, what it cost. Nothing has to have been
 switched on before. The log is compacted: the first line says since when it is whole.

@@ -36,7 +36,7 @@ func newLocateCmd(a *app) *cobra.Command {
 	o := &locateCmd{app: a}
 	c := &cobra.Command{
 		Use:   "locate [GROUP…|-]",
-		Short: "offsets partition, coordinator, replicas, and whether the brokers agree",
+		Short: "show the offsets partition, coordinator, replicas, and whether the brokers agree",
 		Long: `locate computes the __consumer_offsets partition of each group as Kafka does, reads
 who leads it, and compares that with what several brokers answer. An id that no
 group has is a fair question. With - the ids come from standard input, one a line.`,

@@ -121,7 +121,7 @@ func (a *app) withSignals(parent context.Context) (context.Context, func()) {
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "kgdiag",
-		Short:         "kgdiag shows why a Kafka consumer group rebalances, and which setting to change",
+		Short:         "show why a Kafka consumer group rebalances, and which setting to change",
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          cobra.ArbitraryArgs,
@@ -133,6 +133,8 @@ func newRoot(a *app) *cobra.Command {
 		},
 		PersistentPreRunE: func(c *cobra.Command, _ []string) error { return a.prepare(c) },
 	}
+	root.Version = Version()
+	root.SetVersionTemplate("kgdiag {{.Version}}\n")
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return flagError(c, err) })
 	a.addGlobalFlags(root.PersistentFlags())
@@ -145,13 +147,8 @@ func newRoot(a *app) *cobra.Command {
 		}
 		root.AddCommand(sub)
 	}
-	root.SetHelpCommand(&cobra.Command{Use: "help [COMMAND]", Hidden: true, RunE: func(c *cobra.Command, args []string) error {
-		target, _, err := root.Find(args)
-		if err != nil {
-			return err
-		}
-		return target.Help()
-	}})
+	root.SetHelpCommand(newHelpCmd(root))
+	root.SetHelpFunc(help)
 	return root
 }
 
@@ -165,13 +162,13 @@ var connectFlags = map[string]bool{
 func (a *app) addGlobalFlags(f *pflag.FlagSet) {
 	g := &a.flags
 	f.SortFlags = false
-	f.StringSliceVarP(&g.bootstrap, "bootstrap-server", "b", nil, "brokers to connect to first, HOST:PORT,…")
+	f.StringSliceVarP(&g.bootstrap, "bootstrap-server", "b", nil, "brokers to connect to first, `HOST:PORT` (comma separated)")
 	f.StringSliceVar(&g.bootstrap, "bootstrap-servers", nil, "")
 	f.StringSliceVar(&g.bootstrap, "brokers", nil, "")
 	f.StringVar(&g.commandConfig, "command-config", "", "properties `FILE` that says how to connect (Java or librdkafka keys)")
-	f.StringArrayVarP(&g.x, "X", "X", nil, "connection setting `key=value` (repeatable)")
+	f.StringArrayVarP(&g.x, "X", "X", nil, "connection setting `KEY=VALUE` (repeatable)")
 	f.StringVar(&g.context, "context", "", "named cluster of the configuration file")
-	f.StringVar(&g.brokerMap, "broker-map", "", "dial broker `ID=HOST:PORT,…` instead of its advertised address")
+	f.StringVar(&g.brokerMap, "broker-map", "", "dial the brokers at `ID=HOST:PORT` (comma separated) instead of their advertised addresses")
 	f.StringVar(&g.timeout, "timeout", "30s", "limit for all requests; a duration, or milliseconds")
 	f.StringVarP(&g.output, "output", "o", "table", "output format: "+strings.Join(render.Names(), "|"))
 	f.StringVar(&g.output, "format", "table", "")
@@ -220,7 +217,7 @@ func outputsOf(c *cobra.Command) []string {
 func (a *app) applyEnvironment(flags *pflag.FlagSet) error {
 	var first error
 	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Changed || connectFlags[f.Name] || first != nil || f.Name == "help" {
+		if f.Changed || connectFlags[f.Name] || first != nil || f.Name == "help" || f.Name == "version" {
 			return
 		}
 		name := "KGDIAG_" + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
@@ -239,10 +236,15 @@ func (a *app) applyEnvironment(flags *pflag.FlagSet) error {
 
 // unknownCommand explains a first word that is no command: most often a group.
 func unknownCommand(root *cobra.Command, word string) error {
-	if near := root.SuggestionsFor(word); len(near) > 0 && len(word) > 2 {
-		return usage(fmt.Sprintf("unknown command %q", word), fmt.Sprintf("did you mean %s? For a group: kgdiag why %s", near[0], prose.ShellWord(word)))
+	var names []string
+	for _, c := range root.Commands() {
+		names = append(names, append(c.Aliases, c.Name())...)
 	}
-	return usage(fmt.Sprintf("unknown command %q", word), "for a group: kgdiag why "+prose.ShellWord(word))
+	group := "for a group: kgdiag why " + prose.ShellWord(word)
+	if near := prose.Nearest(word, names, max(1, len(word)/3)); near != "" {
+		group = "did you mean " + near + "? " + strings.ToUpper(group[:1]) + group[1:]
+	}
+	return usage(fmt.Sprintf("unknown command %q", word), group)
 }
 
 // bare is kgdiag without arguments: how to begin, and which cluster is configured.

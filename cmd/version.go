@@ -16,7 +16,7 @@ type versionCmd struct{ *app }
 
 func newVersionCmd(a *app) *cobra.Command {
 	v := &versionCmd{a}
-	return &cobra.Command{Use: "version", Short: "the version of this program", Args: noArgs, RunE: v.run}
+	return &cobra.Command{Use: "version", Short: "print the version of this program", Args: noArgs, RunE: v.run}
 }
 
 func (v *versionCmd) run(*cobra.Command, []string) error {

@@ -50,7 +50,7 @@ func newWatchCmd(a *app) *cobra.Command {
 	o := &watchCmd{app: a}
 	c := &cobra.Command{
 		Use:   "watch [GROUP…]",
-		Short: "rebalances as they happen, one line each",
+		Short: "show rebalances as they happen, one line each",
 		Long: `watch follows the groups' __consumer_offsets partitions and describes the groups
 beside: named groups (up to 20) every 250ms, more or all of them every 2s and every
 250ms from the first sign of a rebalance. It prints each change of members,

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -89,7 +90,7 @@ func (w *watchJSON) event(e *watch.Event) error { return w.write(watchLine{watch
 func (w *watchJSON) end(r *watch.Result, reason endReason, lasted time.Duration) error {
 	e := watchEnd{Schema: watchSchema, Type: "end", Time: inspect.At(w.o.now()), Reason: reason, Lasted: inspect.Millis(lasted),
 		Tripped: w.o.tripped, Groups: []watchTally{}}
-	for _, id := range sortedIDs(r.Tallies) {
+	for _, id := range slices.Sorted(maps.Keys(r.Tallies)) {
 		t := r.Tallies[id]
 		j := watchTally{Group: id, Rebalances: t.Rebalances, Evictions: w.o.evictions.Of(id), State: t.State, NeverCame: slices.Contains(r.NeverCame, id)}
 		if t.Members >= 0 {
@@ -98,16 +99,6 @@ func (w *watchJSON) end(r *watch.Result, reason endReason, lasted time.Duration)
 		e.Groups = append(e.Groups, j)
 	}
 	return w.write(e)
-}
-
-// sortedIDs are the groups of a tally in order.
-func sortedIDs(m map[string]watch.Tally) []string {
-	ids := make([]string, 0, len(m))
-	for id := range m {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
-	return ids
 }
 
 // watchLines writes text: time, group, what, details.
@@ -414,7 +405,7 @@ func (w *watchLines) end(r *watch.Result, reason endReason, lasted time.Duration
 	mark := map[endReason]string{endFor: "end", endStable: "stable", endInterrupted: "^C", endTerminated: "terminated"}[reason]
 	var parts []string
 	quiet := 0
-	for _, id := range sortedIDs(r.Tallies) {
+	for _, id := range slices.Sorted(maps.Keys(r.Tallies)) {
 		t := r.Tallies[id]
 		if t.Rebalances == 0 && len(r.Tallies) > watch.NamedAtMost {
 			quiet++

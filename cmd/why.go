@@ -22,8 +22,8 @@ func newWhyCmd(a *app) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "why [GROUP…]",
 		Aliases: []string{"diagnose"},
-		Short:   "what is wrong, why, what it cost, and what to change",
-		Long: `The front door: for a group its state now, the cause of its rebalances with the
+		Short:   "show what is wrong, why, what it cost, and what to change",
+		Long: `For a group its state now, the cause of its rebalances with the
 evidence and what speaks against the other causes, what they cost, and the setting
 to change with its trade-off. Without a group: all groups, worst first, and whether they
 share a cause, so that a broker's or a machine's problem is not taken for theirs.`,

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -215,7 +216,7 @@ func (w *whyCmd) calmLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line
 
 // causeLines say why, with the evidence.
 func (w *whyCmd) causeLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line {
-	why := d.Why() + w.whenText(d)
+	why := d.Why() + d.Since(w.clock)
 	lines := paragraph("WHY", why)
 	if d.AtRecord {
 		lines = append(paragraph("WHY", d.AtWhich()), paragraph("", why)...)
@@ -298,7 +299,7 @@ const occurrenceRow = "%-11s  %-8s  %-12s  %-8s  %-6s  %s"
 func (w *whyCmd) occurrenceText(l *inspect.Departure) string {
 	after, rejoined, away, silent := "-", "-", "-", "-"
 	if l.Silent != nil {
-		lo, hi := inSeconds(l.Silent[0].Duration()), inSeconds(l.Silent[1].Duration())
+		lo, hi := prose.Rounded(l.Silent[0].Duration()), prose.Rounded(l.Silent[1].Duration())
 		if after = prose.Span(hi); hi-lo >= time.Second {
 			after = prose.Span(lo) + "–" + after
 		}
@@ -306,7 +307,7 @@ func (w *whyCmd) occurrenceText(l *inspect.Departure) string {
 	switch {
 	case l.BackAfter != nil && !l.LastCommit.IsZero():
 		back := l.LastCommit.Add(l.BackAfter.Duration())
-		rejoined, away = w.clock(inspect.At(back)), prose.Span(inSeconds(max(0, back.Sub(l.LeftBetween[1].Time))))
+		rejoined, away = w.clock(inspect.At(back)), prose.Span(prose.Rounded(max(0, back.Sub(l.LeftBetween[1].Time))))
 		silent = prose.Span(prose.WholeSeconds(inspect.Or(l.Stall, l.BackAfter.Duration())))
 	case l.BackAfter != nil:
 		rejoined = "yes"
@@ -314,28 +315,6 @@ func (w *whyCmd) occurrenceText(l *inspect.Departure) string {
 		rejoined = "no"
 	}
 	return strings.TrimRight(fmt.Sprintf(occurrenceRow, w.clock(l.LastCommit), w.clock(l.LeftBetween[1]), after, rejoined, away, silent), " ")
-}
-
-// inSeconds rounds what the page shows in whole seconds, and keeps a tenth below ten.
-func inSeconds(d time.Duration) time.Duration {
-	if d < 10*time.Second {
-		return d.Round(100 * time.Millisecond)
-	}
-	return d.Round(time.Second)
-}
-
-// whenText ends the sentence about a cause: since when, how often, and the last time.
-func (w *whyCmd) whenText(d *diagnose.Diagnosis) string {
-	first, last, every := d.When()
-	switch {
-	case first.IsZero():
-		return ""
-	case first == last:
-		return "; once, at " + w.clock(first)
-	case every > 0:
-		return "; first " + w.clock(first) + ", every " + diagnose.Period(every) + ", last " + w.clock(last)
-	}
-	return "; first " + w.clock(first) + ", last " + w.clock(last)
 }
 
 // stuckLines say how to read that record.
@@ -353,13 +332,8 @@ func firstBroker(c *inspect.Case) string {
 }
 
 func settings(set map[string]string) []string {
-	keys := make([]string, 0, len(set))
-	for k := range set {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	out := make([]string, 0, len(keys))
-	for _, k := range keys {
+	out := make([]string, 0, len(set))
+	for _, k := range slices.Sorted(maps.Keys(set)) {
 		out = append(out, k+"="+set[k])
 	}
 	return out

@@ -100,6 +100,21 @@ func (d *Diagnosis) When() (first, last inspect.Time, every time.Duration) {
 	return inspect.At(at[0]), inspect.At(at[len(at)-1]), every
 }
 
+// Since ends the sentence about a cause: its first time, its period and its last time,
+// as clock writes times.
+func (d *Diagnosis) Since(clock func(inspect.Time) string) string {
+	first, last, every := d.When()
+	switch {
+	case first.IsZero():
+		return ""
+	case first == last:
+		return "; once, at " + clock(first)
+	case every > 0:
+		return "; first " + clock(first) + ", every " + period(every) + ", last " + clock(last)
+	}
+	return "; first " + clock(first) + ", last " + clock(last)
+}
+
 // at is when it happened: of a departure, the latest time at which the member left.
 func (oc Occurrence) at() inspect.Time {
 	if oc.Departure != nil {
@@ -108,8 +123,8 @@ func (oc Occurrence) at() inspect.Time {
 	return oc.Rebalance.Time
 }
 
-// Period is an approximate duration between two occurrences: "~1m10s".
-func Period(d time.Duration) string {
+// period is an approximate duration between two occurrences: "~1m10s".
+func period(d time.Duration) string {
 	step := time.Minute
 	switch {
 	case d < 10*time.Second:

@@ -58,3 +58,9 @@ func kafkaWords() []string {
 	}
 	return slices.Clip(out)
 }
+
+// isError reports whether a word is a code of Kafka's protocol.
+func isError(word string) bool {
+	_, ok := errcode.Lookup(word)
+	return ok
+}

@@ -67,8 +67,8 @@ func Causes() []Cause {
 	return out
 }
 
-// Terms explains Kafka's words as kgdiag's output uses them, in order.
-func Terms() []Term { return slices.Clone(glossary) }
+// Terms explains Kafka's words and kgdiag's own as its output uses them, in order.
+func Terms() []Term { return slices.Concat(glossary, screenWords) }
 
 func ruleOf(r advise.Rule) *Rule {
 	return &Rule{ID: r.ID, Name: r.Name, Severity: r.Severity, Since: r.Since, Needs: r.Needs, Summary: r.Doc.Summary,
@@ -89,10 +89,23 @@ func Words() []string {
 	for _, c := range inspect.Causes() {
 		out = append(out, string(c))
 	}
-	for _, g := range glossary {
+	for _, g := range Terms() {
 		out = append(out, g.Word)
 	}
 	return append(out, kafkaWords()...)
+}
+
+// All explains every meaning of a word: a number may be a rule's and an error code of
+// Kafka's, the rule first. The error is a *WordError.
+func All(word string) ([]Topic, error) {
+	t, err := About(word)
+	if err != nil {
+		return nil, err
+	}
+	if r, ok := advise.Lookup("KGD" + word); ok && t.Rule == nil {
+		return []Topic{{Word: r.ID, Rule: ruleOf(r)}, t}, nil
+	}
+	return []Topic{t}, nil
 }
 
 // About explains a rule by its id or name, a cause, a word of Kafka's, or an error of
@@ -105,14 +118,19 @@ func About(word string) (Topic, error) {
 		return Topic{}, &WordError{text: fmt.Sprintf("%s: retired: %s", strings.ToUpper(word), why)}
 	}
 	key := strings.ToLower(strings.NewReplacer(" ", "_", "-", "_").Replace(word))
-	if c := inspect.Cause(key); c.Known() {
-		doc := causeOf(c)
-		return Topic{Word: key, Cause: &doc}, nil
-	}
-	for i := range glossary {
-		if glossary[i].is(word, key) {
-			return Topic{Word: glossary[i].Word, Term: &glossary[i]}, nil
+	for _, c := range inspect.Causes() {
+		if string(c) == key || strings.EqualFold(c.Info().Name, word) {
+			doc := causeOf(c)
+			return Topic{Word: string(c), Cause: &doc}, nil
 		}
+	}
+	for _, t := range Terms() {
+		if t.is(word, key) {
+			return Topic{Word: t.Word, Term: &t}, nil
+		}
+	}
+	if r, ok := advise.Lookup("KGD" + word); ok && !isError(word) {
+		return Topic{Word: r.ID, Rule: ruleOf(r)}, nil
 	}
 	if t, ok := ofKafka(word, key); ok {
 		return Topic{Word: t.Word, Term: &t}, nil

@@ -53,13 +53,14 @@ var allowed = map[string][]string{
 	"internal/docgen":               {"cmd", "advise", "inspect", "internal/rulefixture", "internal/render", "internal/realtest"},
 	"internal/rulefixture":          {"inspect", "inspect/clientconf", "inspect/clientlog"}, // tests and documentation
 	"internal/arch":                 {},
+	"internal/flaghelp":             {},
 	"internal/words":                {},                       // tests only
 	"internal/fieldscore":           {"cmd", "internal/term"}, // tests only
 	"internal/departures":           {"inspect"},              // tests only
 	"internal/realtest":             {"*"},                    // tests only
 	"cmd": {"advise", "advise/diagnose", "advise/explain", "inspect", "inspect/access", "inspect/clientconf", "inspect/clientconf/properties",
 		"inspect/clientlog", "inspect/collect", "inspect/offsetlog", "inspect/past", "inspect/watch", "locate",
-		"internal/demo", "internal/kconn", "internal/kconn/fault", "internal/project", "internal/prose", "internal/render", "internal/term"},
+		"internal/demo", "internal/kconn", "internal/kconn/fault", "internal/project", "internal/prose", "internal/render", "internal/flaghelp", "internal/term"},
 }
 
 // onlyImporter names libraries that one package alone may know, so that a change of

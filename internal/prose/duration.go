@@ -59,6 +59,14 @@ func upward(d time.Duration) time.Duration {
 	return (d + unit - 1) / unit * unit
 }
 
+// Rounded is a duration in whole seconds, with a tenth below ten of them.
+func Rounded(d time.Duration) time.Duration {
+	if d < 10*time.Second {
+		return d.Round(100 * time.Millisecond)
+	}
+	return d.Round(time.Second)
+}
+
 // Exact is a duration to the millisecond, as a setting is compared with it: 350ms,
 // 2.5s, 45s, 5m, 7m48s, 1h30m, 2d03h.
 func Exact(d time.Duration) string {

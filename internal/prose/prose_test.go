@@ -132,3 +132,13 @@ func TestDistance(t *testing.T) {
 		}
 	}
 }
+
+func TestRounded(t *testing.T) {
+	for given, want := range map[time.Duration]time.Duration{
+		297940 * time.Millisecond: 298 * time.Second, 9960 * time.Millisecond: 10 * time.Second, 1840 * time.Millisecond: 1800 * time.Millisecond, 0: 0,
+	} {
+		if got := Rounded(given); got != want {
+			t.Errorf("%s: got %s, want %s", given, got, want)
+		}
+	}
+}
