@@ -237,6 +237,9 @@ func (w *watchLines) riskWords(e *watch.Event) (word string, style term.Style, t
 	case watch.MemberSilent:
 		return "silent", term.Warn, fmt.Sprintf("%s, %s without a commit while its lag grows", e.Member, spanOf(e.Silent))
 	case watch.MemberAtRisk:
+		if !e.OutAt.After(e.Time.Time) {
+			return "OVERDUE", term.Bad, fmt.Sprintf("%s silent %s of %s: overdue since %s", e.Member, spanOf(e.Silent), spanOf(e.Limit), w.o.clock(e.OutAt))
+		}
 		return "AT RISK", term.Bad, fmt.Sprintf("%s silent %s of %s: leaves the group at about %s", e.Member, spanOf(e.Silent), spanOf(e.Limit), w.o.clock(e.OutAt))
 	case watch.MemberSpoke:
 		return "commits", term.Good, fmt.Sprintf("%s commits again after %s", e.Member, spanOf(e.Silent))

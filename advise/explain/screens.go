@@ -14,7 +14,7 @@ var screenWords = []Term{
 	{"stated", nil, "A log line or a record names the cause.", []string{"inferred"}},
 	{"NOT CONSUMED", nil, "How long the partitions of departed members were consumed by no member: from the last commit to the next owner.", []string{"paused"}},
 	{"NOT CHECKED", []string{"unchecked"}, "Rules whose facts were not read, with what would make them checked. Nothing is known of them.", nil},
-	{"AT RISK", nil, "A member has not committed for half of its poll interval or more while its lag grows; it leaves the group at the time shown unless it polls.", []string{"poll_interval_exceeded"}},
+	{"AT RISK", []string{"OVERDUE"}, "A member has not committed for half of its poll interval or more while its lag grows; it leaves the group at the time shown unless it polls. OVERDUE: that time has passed.", []string{"poll_interval_exceeded"}},
 	{"trade-off", []string{"price"}, "What gets worse with a change of settings.", nil},
 	{"Stable", nil, "State: all members have their assignment. It says nothing about the last hour.", []string{"UNSTABLE"}},
 	{"PreparingRebalance", nil, "State of a classic group: the coordinator waits for all members to rejoin, until the rebalance timeout at most.", []string{"rebalance timeout"}},

@@ -1,0 +1,26 @@
+package cmd
+
+import (
+	"testing"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/watch"
+)
+
+// A time that has passed when the line is written is no forecast.
+func TestAMemberAtRiskIsOverdueAfterItsTime(t *testing.T) {
+	a, _, _ := testApp()
+	a.flags.utc = true
+	w := &watchLines{o: &watchCmd{app: a}}
+	for out, want := range map[float64]string{
+		20: "AT RISK a silent 24s of 20s: leaves the group at about 12:00:20",
+		-4: "OVERDUE a silent 24s of 20s: overdue since 11:59:56",
+	} {
+		e := &watch.Event{Type: watch.MemberAtRisk, Member: "a", Time: moment(0), OutAt: moment(out),
+			Silent: inspect.Ms(24 * time.Second), Limit: inspect.Ms(20 * time.Second)}
+		if word, _, text := w.words(e); word+" "+text != want {
+			t.Errorf("got %q, want %q", word+" "+text, want)
+		}
+	}
+}
