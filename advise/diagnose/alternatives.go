@@ -17,7 +17,7 @@ var sureWords = map[inspect.Confidence]string{inspect.High: "very likely", inspe
 // commit gaps".
 func (d *Diagnosis) Sure() string {
 	if d.Basis == inspect.Stated {
-		return "stated by a log line or a record"
+		return "stated: by a log line, a record, or the platform (--pods)"
 	}
 	from := "the group's records"
 	if len(d.Occurrences) > 0 && d.Occurrences[0].Departure != nil && d.Occurrences[0].Departure.Silent != nil {

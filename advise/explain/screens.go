@@ -11,7 +11,7 @@ var screenWords = []Term{
 	{"GONE", []string{"NOT FOUND"}, "Verdict: the log holds a past of the group, but no broker has it now.", []string{"group_deleted"}},
 	{"confidence", []string{"high", "medium", "low", "very likely", "likely", "possible"}, "How sure a cause is: high (very likely), medium (likely), low (possible). What the evidence leaves open stands below as \"could also be\".", []string{"inferred", "stated"}},
 	{"inferred", nil, "The cause follows from timings in the log, such as the gap between the last commit and the departure. A client's or the coordinator's log would confirm it (--log).", []string{"stated"}},
-	{"stated", nil, "A log line or a record names the cause.", []string{"inferred"}},
+	{"stated", nil, "A log line or a record names the cause, or the platform says how the process ended (--pods).", []string{"inferred"}},
 	{"NOT CONSUMED", nil, "How long the partitions of departed members were consumed by no member: from the last commit to the next owner.", []string{"paused"}},
 	{"NOT CHECKED", []string{"unchecked"}, "Rules whose facts were not read, with what would make them checked. Nothing is known of them.", nil},
 	{"AT RISK", []string{"OVERDUE"}, "A member has not committed for half of its poll interval or more while its lag grows; it leaves the group at the time shown unless it polls. OVERDUE: that time has passed.", []string{"poll_interval_exceeded"}},

@@ -43,6 +43,7 @@ func (v *verdict) stateEnd(e *evidence) {
 	}
 	v.cause, v.conf, v.basis = e.process.Cause, inspect.High, inspect.Stated
 	v.rivals = withoutRival(v.rivals, v.cause)
+	v.why = v.why[:min(1, len(v.why))] // of the doubts about the silence nothing is left
 	if old != v.cause && old != inspect.UnknownCause {
 		v.add(old, "its process ended")
 	}
