@@ -69,29 +69,24 @@ func (a *momentAsker) trouble(p tp, err error) {
 
 // ask puts all questions to one leader: a round for the first moment of each of its
 // partitions, one for the second, and so on, since a request may name a partition once.
+// The ends are read first: they must not be newer than an answer that no record has come.
 func (a *momentAsker) ask(ctx context.Context, leader int32, ps []tp) {
 	b := a.broker(a.m, leader)
 	var starts, ends map[tp]extent
 	var wg sync.WaitGroup
 	wg.Go(func() { starts = listOffsets(ctx, b, ps, always(earliest)) })
 	wg.Go(func() { ends = listOffsets(ctx, b, ps, always(latest)) })
-	for round := 0; len(ps) > 0; round++ {
-		var now []tp
-		for _, p := range ps {
-			if round < len(a.moments[p]) {
-				now = append(now, p)
-			}
+	wg.Wait()
+	for round := 0; ; round++ {
+		now := slices.DeleteFunc(slices.Clone(ps), func(p tp) bool { return round >= len(a.moments[p]) })
+		if len(now) == 0 {
+			return
 		}
-		if ps = now; len(ps) == 0 {
-			break
-		}
-		found := listOffsets(ctx, b, ps, func(p tp) int64 { return a.moments[p][round] })
-		wg.Wait() // the ends are older than any answer that a record is missing
-		for _, p := range ps {
+		found := listOffsets(ctx, b, now, func(p tp) int64 { return a.moments[p][round] })
+		for _, p := range now {
 			a.take(p, a.moments[p][round], found[p], starts[p], ends[p])
 		}
 	}
-	wg.Wait()
 }
 
 // take keeps one answer.
