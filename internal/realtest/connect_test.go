@@ -255,7 +255,7 @@ func unsignedToken(t *testing.T, expires int64) (file string) {
 	enc := base64.RawURLEncoding
 	claims := fmt.Sprintf(`{"sub":"viewer","iat":%d,"exp":%d}`, expires-3600, expires)
 	file = filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte(enc.EncodeToString([]byte(`{"alg":"none"}`))+"."+enc.EncodeToString([]byte(claims))+".x"), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(enc.EncodeToString([]byte(`{"alg":"none"}`))+"."+enc.EncodeToString([]byte(claims))+"."), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return file
@@ -296,7 +296,7 @@ func TestConnectionFaults(t *testing.T) {
 		{"wrong password", saslPlain, []string{"security.protocol=SASL_PLAINTEXT", "sasl.mechanism=SCRAM-SHA-512", "sasl.username=viewer", "sasl.password=wrong"}, "credentials", "authentication of SCRAM-SHA-512 user viewer failed", "wrong user or password"},
 		{"wrong password, PLAIN", saslSSL, []string{"security.protocol=SASL_SSL", ca, "sasl.mechanism=PLAIN", "sasl.username=viewer", "sasl.password=wrong"}, "credentials", "authentication of PLAIN user viewer failed: Authentication failed: Invalid username or password", "wrong user or password"},
 		{"expired token", saslSSL, []string{"security.protocol=SASL_SSL", ca, "sasl.mechanism=OAUTHBEARER", "sasl.oauthbearer.token.endpoint.url=file://" + old}, "token", "the OAuth token expired on 2023-11-14", "fetch a new one"},
-		{"token of another signer", saslSSL, []string{"security.protocol=SASL_SSL", ca, "sasl.mechanism=OAUTHBEARER", "sasl.oauthbearer.token.endpoint.url=file://" + unsigned}, "credentials", "authentication of OAUTHBEARER failed", "the token is expired, or not for this cluster"},
+		{"token that nobody signed", saslSSL, []string{"security.protocol=SASL_SSL", ca, "sasl.mechanism=OAUTHBEARER", "sasl.oauthbearer.token.endpoint.url=file://" + unsigned}, "credentials", "authentication of OAUTHBEARER failed", "the token is expired, or not for this cluster"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			args := []string{"check", "-o", "json", "-b", tt.addr}
