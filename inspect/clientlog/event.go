@@ -103,7 +103,6 @@ func (l *logLine) event(kind inspect.LogKind) inspect.LogEvent {
 
 var (
 	generationObject = regexp.MustCompile(`generationId=(-?\d+)(?:, memberId='([^']*)')?`)
-	digits           = regexp.MustCompile(`-?\d+`)
 	nodeID           = regexp.MustCompile(`\bid: (-?\d+)`)
 )
 
