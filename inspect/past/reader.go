@@ -86,7 +86,7 @@ func (r *Reader) Read(ctx context.Context, q Query) (*Past, error) {
 	p.Log = s.read(scanning, p.IDs)
 	c.Records, c.Logs = s.thin.Records(), mergeLogs(s.logs)
 	if !s.broad {
-		r.ask(limited, c)
+		r.ask(scanning, c)
 	}
 	Build(c)
 	if ctx.Err() != nil {
