@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/golden"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -92,24 +93,12 @@ func TestLiterals(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "%s\n\t%s\n", f[3], seen)
 	}
-	golden(t, "testdata/literals.golden", b.String())
+	compare(t, "testdata/literals.golden", b.String())
 }
 
-func golden(t *testing.T, file, got string) {
+func compare(t *testing.T, file, got string) {
 	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(want) != got {
-		t.Errorf("%s differs (go test -update writes it):\n%s", file, got)
-	}
+	golden.Compare(t, *update, file, got, "run go test ./inspect/clientlog -update and look at the difference; now:\n"+got)
 }
 
 func TestFrames(t *testing.T) {

@@ -98,7 +98,7 @@ func TestEverySentenceIsRecognised(t *testing.T) {
 	for _, l := range order {
 		fmt.Fprintf(&out, "%-28s %7d %7d\n", l, counts[l][0], counts[l][1])
 	}
-	golden(t, "testdata/sentences.golden", out.String())
+	compare(t, "testdata/sentences.golden", out.String())
 }
 
 // TestTheTableIsWellFormed holds each row to its columns and their words: a row that is

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/internal/departures"
+	"github.com/kgdiag/kgdiag/internal/golden"
 )
 
 // labelled is one group of testdata/departures-*.jsonl.gz.
@@ -246,19 +247,7 @@ func sound(t *testing.T, what string, s score, known int) {
 
 func compare(t *testing.T, file, got string) {
 	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(want) != got {
-		t.Errorf("%s is out of date; run go test ./inspect/judge -update and look at the difference", file)
-	}
+	golden.Compare(t, *update, file, got, "run go test ./inspect/judge -update and look at the difference")
 }
 
 // adviceSection is the part of docs/accuracy.md that internal/fieldscore writes.

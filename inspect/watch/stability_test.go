@@ -3,7 +3,6 @@ package watch
 import (
 	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect/collect"
 	"github.com/kgdiag/kgdiag/inspect/judge"
 	"github.com/kgdiag/kgdiag/internal/departures"
+	"github.com/kgdiag/kgdiag/internal/golden"
 )
 
 var update = flag.Bool("update", false, "write the golden file")
@@ -166,17 +166,5 @@ func (s *stability) add(d told) {
 
 func compare(t *testing.T, file, got string) {
 	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(want) != got {
-		t.Errorf("%s is out of date; run go test ./inspect/watch -update and look at the difference", file)
-	}
+	golden.Compare(t, *update, file, got, "run go test ./inspect/watch -update and look at the difference")
 }

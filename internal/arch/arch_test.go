@@ -56,6 +56,7 @@ var allowed = map[string][]string{
 	"internal/flaghelp":             {},
 	"internal/words":                {},                       // tests only
 	"internal/fieldscore":           {"cmd", "internal/term"}, // tests only
+	"internal/golden":               {},                       // tests only
 	"internal/departures":           {"inspect"},              // tests only
 	"internal/realtest":             {"*"},                    // tests only
 	"cmd": {"advise", "advise/diagnose", "advise/explain", "inspect", "inspect/access", "inspect/clientconf", "inspect/clientconf/properties",
