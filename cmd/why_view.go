@@ -75,7 +75,7 @@ func whyTSV(ds []diagnose.Diagnosis) *render.Table {
 func (w *whyCmd) whyLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line {
 	lines := w.verdictLines(d)
 	if d.Waiting != nil {
-		lines = append(lines, w.waitingLines(d.Waiting)...)
+		lines = append(lines, paragraph("NOW", d.Waiting.Text(w.clock))...)
 	}
 	if d.Calm() {
 		lines = append(lines, w.calmLines(c, d)...)
@@ -99,7 +99,7 @@ func (w *whyCmd) verdictLines(d *diagnose.Diagnosis) []render.Line {
 	style := map[diagnose.Verdict]term.Style{diagnose.Healthy: term.Good, diagnose.OK: term.Good, diagnose.Unstable: term.Bad, diagnose.Stuck: term.Bad,
 		diagnose.Unknown: term.Warn, diagnose.Gone: term.Warn}[d.Verdict]
 	l := render.Line{render.S(term.Bold, "%s", d.Group), render.P("  "), render.S(style, "%s", d.Verdict), render.P(": ")}
-	now := w.nowText(d)
+	now := d.Now(w.now())
 	n := len(d.Rebalances)
 	if n == 0 {
 		return []render.Line{append(l, render.P("%s", now))}
@@ -112,36 +112,6 @@ func (w *whyCmd) verdictLines(d *diagnose.Diagnosis) []render.Line {
 		return []render.Line{whole}
 	}
 	return append([]render.Line{l}, paragraph("", "currently "+now)...)
-}
-
-// nowText is the group's state now.
-func (w *whyCmd) nowText(d *diagnose.Diagnosis) string {
-	if d.Live == nil {
-		return "no such group on this cluster"
-	}
-	if d.State == "" {
-		return "its state could not be read"
-	}
-	parts := []string{d.State}
-	if d.Type == inspect.Consumer || d.Type == inspect.Share || d.Type == inspect.Streams {
-		parts[0] += fmt.Sprintf(", %s protocol", d.Type)
-		if d.Generation != nil {
-			parts = append(parts, fmt.Sprintf("epoch %d", *d.Generation))
-		}
-	} else if d.Generation != nil {
-		gen := fmt.Sprintf("generation %d", *d.Generation)
-		if len(d.Rebalances) == 0 && d.Live.GenerationBasis != "lower_bound" && !d.Live.StateSince.IsZero() {
-			gen += " since " + prose.Span(w.now().Sub(d.Live.StateSince.Time).Round(time.Second))
-		}
-		parts = append(parts, gen)
-	}
-	if d.Members != nil {
-		parts = append(parts, prose.Plural(*d.Members, "member"))
-	}
-	if d.Lag != nil {
-		parts = append(parts, "lag "+prose.Count(*d.Lag))
-	}
-	return strings.Join(parts, ", ")
 }
 
 // label starts a paragraph of the page.
@@ -168,29 +138,6 @@ func paragraph(word, text string) []render.Line {
 		}
 	}
 	return out
-}
-
-// waitingLines say whom a rebalance waits for, until when.
-func (w *whyCmd) waitingLines(r *diagnose.Waiting) []render.Line {
-	text := "a rebalance is under way"
-	if !r.Began.IsZero() {
-		text += " since about " + w.clock(r.Began)
-	}
-	switch {
-	case len(r.For) > 0 && r.Sure:
-		text += "; it waits for " + strings.Join(prose.First(r.For, 5), ", ")
-	case len(r.For) > 0:
-		text += "; it probably waits for " + strings.Join(prose.First(r.For, 5), ", ") + " (" + r.Reason + ")"
-	case len(r.States) > 0:
-		text += " of " + strings.Join(prose.First(r.States, 5), ", ") + "; who has not rejoined is on no API"
-	}
-	switch {
-	case !r.Expected.IsZero() && !r.Until.IsZero():
-		text += "; it ends by about " + w.clock(r.Expected) + ", by " + w.clock(r.Until) + " at the latest"
-	case !r.Until.IsZero():
-		text += "; until " + w.clock(r.Until) + " at most"
-	}
-	return paragraph("NOW", text)
 }
 
 // calmLines are for groups in which nothing is to be explained.
@@ -274,7 +221,8 @@ func (w *whyCmd) occurrenceLines(d *diagnose.Diagnosis) []render.Line {
 	}
 	var out []render.Line
 	for i := first; i < len(list); i++ {
-		text := w.occurrenceText(list[i].Departure)
+		c := diagnose.CourseOf(list[i].Departure, w.clock)
+		text := strings.TrimRight(fmt.Sprintf(occurrenceRow, c.LastCommit, c.Left, c.LeftAfter, c.Rejoined, c.RejoinedAfter, c.Silent), " ")
 		if i == longest {
 			text += "  longest"
 		}
@@ -295,27 +243,6 @@ func (w *whyCmd) occurrenceLines(d *diagnose.Diagnosis) []render.Line {
 
 // occurrenceRow is a departure: each time, and how long after the one before it.
 const occurrenceRow = "%-11s  %-8s  %-12s  %-8s  %-6s  %s"
-
-func (w *whyCmd) occurrenceText(l *inspect.Departure) string {
-	after, rejoined, away, silent := "-", "-", "-", "-"
-	if l.Silent != nil {
-		lo, hi := prose.Rounded(l.Silent[0].Duration()), prose.Rounded(l.Silent[1].Duration())
-		if after = prose.Span(hi); hi-lo >= time.Second {
-			after = prose.Span(lo) + "–" + after
-		}
-	}
-	switch {
-	case l.BackAfter != nil && !l.LastCommit.IsZero():
-		back := l.LastCommit.Add(l.BackAfter.Duration())
-		rejoined, away = w.clock(inspect.At(back)), prose.Span(prose.Rounded(max(0, back.Sub(l.LeftBetween[1].Time))))
-		silent = prose.Span(prose.WholeSeconds(inspect.Or(l.Stall, l.BackAfter.Duration())))
-	case l.BackAfter != nil:
-		rejoined = "yes"
-	case l.StayedAway():
-		rejoined = "no"
-	}
-	return strings.TrimRight(fmt.Sprintf(occurrenceRow, w.clock(l.LastCommit), w.clock(l.LeftBetween[1]), after, rejoined, away, silent), " ")
-}
 
 // stuckLines say how to read that record.
 func stuckLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line {

@@ -1,0 +1,97 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/prose"
+)
+
+// Clock writes a moment as its reader wants it, "-" where it is not known.
+type Clock func(inspect.Time) string
+
+// Now is the group's state as it was described: "Stable, generation 47, 3 members,
+// lag 41,320". now is the time of the reader, for how long it has been so.
+func (d *Diagnosis) Now(now time.Time) string {
+	if d.Live == nil {
+		return "no such group on this cluster"
+	}
+	if d.State == "" {
+		return "its state could not be read"
+	}
+	parts := []string{d.State}
+	if d.Type == inspect.Consumer || d.Type == inspect.Share || d.Type == inspect.Streams {
+		parts[0] += fmt.Sprintf(", %s protocol", d.Type)
+		if d.Generation != nil {
+			parts = append(parts, fmt.Sprintf("epoch %d", *d.Generation))
+		}
+	} else if d.Generation != nil {
+		gen := fmt.Sprintf("generation %d", *d.Generation)
+		if len(d.Rebalances) == 0 && d.Live.GenerationBasis != "lower_bound" && !d.Live.StateSince.IsZero() {
+			gen += " since " + prose.Span(now.Sub(d.Live.StateSince.Time).Round(time.Second))
+		}
+		parts = append(parts, gen)
+	}
+	if d.Members != nil {
+		parts = append(parts, prose.Plural(*d.Members, "member"))
+	}
+	if d.Lag != nil {
+		parts = append(parts, "lag "+prose.Count(*d.Lag))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Text says whom a rebalance under way waits for, until when.
+func (w *Waiting) Text(clock Clock) string {
+	text := "a rebalance is under way"
+	if !w.Began.IsZero() {
+		text += " since about " + clock(w.Began)
+	}
+	switch {
+	case len(w.For) > 0 && w.Sure:
+		text += "; it waits for " + strings.Join(prose.First(w.For, 5), ", ")
+	case len(w.For) > 0:
+		text += "; it probably waits for " + strings.Join(prose.First(w.For, 5), ", ") + " (" + w.Reason + ")"
+	case len(w.States) > 0:
+		text += " of " + strings.Join(prose.First(w.States, 5), ", ") + "; who has not rejoined is on no API"
+	}
+	switch {
+	case !w.Expected.IsZero() && !w.Until.IsZero():
+		text += "; it ends by about " + clock(w.Expected) + ", by " + clock(w.Until) + " at the latest"
+	case !w.Until.IsZero():
+		text += "; until " + clock(w.Until) + " at most"
+	}
+	return text
+}
+
+// Course is how one departure went: each time, and how long after the one before it.
+// What is not known is "-".
+type Course struct {
+	LastCommit, Left, LeftAfter string
+	Rejoined, RejoinedAfter     string // "yes" and "no" where the time is not known
+	Silent                      string // from the last commit to the return, or the time between two polls that shows
+}
+
+// CourseOf is the course of a departure.
+func CourseOf(l *inspect.Departure, clock Clock) Course {
+	c := Course{LastCommit: clock(l.LastCommit), Left: clock(l.LeftBetween[1]), LeftAfter: "-", Rejoined: "-", RejoinedAfter: "-", Silent: "-"}
+	if l.Silent != nil {
+		lo, hi := prose.Rounded(l.Silent[0].Duration()), prose.Rounded(l.Silent[1].Duration())
+		if c.LeftAfter = prose.Span(hi); hi-lo >= time.Second {
+			c.LeftAfter = prose.Span(lo) + "–" + c.LeftAfter
+		}
+	}
+	switch {
+	case l.BackAfter != nil && !l.LastCommit.IsZero():
+		back := l.LastCommit.Add(l.BackAfter.Duration())
+		c.Rejoined, c.RejoinedAfter = clock(inspect.At(back)), prose.Span(prose.Rounded(max(0, back.Sub(l.LeftBetween[1].Time))))
+		c.Silent = prose.Span(prose.WholeSeconds(inspect.Or(l.Stall, l.BackAfter.Duration())))
+	case l.BackAfter != nil:
+		c.Rejoined = "yes"
+	case l.StayedAway():
+		c.Rejoined = "no"
+	}
+	return c
+}
