@@ -1,15 +1,14 @@
 package cmd
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/kgdiag/kgdiag/advise/diagnose"
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/watch"
+	"github.com/kgdiag/kgdiag/internal/eventtext"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
 	"github.com/kgdiag/kgdiag/internal/term"
@@ -108,6 +107,7 @@ type watchLines struct {
 	width int // of the group column
 	// causes are the lines of causes that were written, by group and record.
 	causes map[string]string
+	teller eventtext.Teller
 	last   time.Time
 }
 
@@ -120,7 +120,7 @@ const (
 )
 
 func newWatchLines(o *watchCmd, info *watch.Info) *watchLines {
-	w := &watchLines{o: o, p: o.painter(), width: minGroupWidth, causes: map[string]string{}}
+	w := &watchLines{o: o, p: o.painter(), width: minGroupWidth, causes: map[string]string{}, teller: eventtext.Teller{Clock: o.clock, Verbose: o.flags.verbose}}
 	for i := range caseOf(info).Groups {
 		w.width = max(w.width, len([]rune(render.Clean(info.Case.Groups[i].ID))))
 	}
@@ -173,7 +173,7 @@ func (w *watchLines) line(e *watch.Event, style term.Style, word string) render.
 
 // event writes one event, and what it refers to at the end of the line.
 func (w *watchLines) event(e *watch.Event) error {
-	word, style, text := w.words(e)
+	word, style, text := w.teller.Event(e)
 	if e.SaysAgain() && !w.o.flags.verbose {
 		return nil // the line of the join has said it
 	}
@@ -190,217 +190,6 @@ func (w *watchLines) event(e *watch.Event) error {
 		l = append(l, render.S(term.Dim, "%s#%d", strings.Repeat(" ", max(2, incidentColumn-n)), e.Incident))
 	}
 	return w.write(l)
-}
-
-// words are the word and the text of an event.
-func (w *watchLines) words(e *watch.Event) (word string, style term.Style, text string) {
-	switch e.Type {
-	case watch.RebalanceDone:
-		return w.rebalanceWords(e)
-	case watch.RebalanceStarted:
-		return "begins", term.Warn, joinParts(memberParts(e), e.State, within(e))
-	case watch.MemberJoined, watch.MemberLeft, watch.MemberReplaced:
-		return strings.TrimPrefix(string(e.Type), "member_"), term.Warn, joinParts(memberParts(e), changeParts(e, w.o.flags.verbose), membersPart(e), e.Why, within(e))
-	case watch.SettingsChanged:
-		return "changed", term.Warn, joinParts(memberParts(e), changeParts(e, true))
-	case watch.StateChanged:
-		return e.State, term.Plain, joinParts(e.Why, within(e))
-	case watch.Converged:
-		last := ""
-		if e.Last != "" {
-			last = "last " + e.Last
-		}
-		return "converged", term.Good, joinParts(spanOf(e.Converged), last, "no member paused")
-	case watch.CoordinatorMoved:
-		return "moved", term.Warn, fmt.Sprintf("coordinator %s -> %s%s", idText(e.PreviousCoordinator), idText(e.Coordinator), groupList(e))
-	case watch.SourceLost:
-		return "LOST", term.Bad, joinParts(e.Why) + groupList(e)
-	case watch.SourceBack:
-		return "back", term.Good, fmt.Sprintf("coordinator %s answers again after %s%s", idText(e.Coordinator), spanOf(e.Silent), groupList(e))
-	case watch.GroupWaiting:
-		near := ""
-		if len(e.Nearest) > 0 {
-			near = "; nearest: " + strings.Join(e.Nearest, ", ")
-		}
-		return "waiting", term.Warn, "no such group yet" + near
-	case watch.GroupAppeared:
-		return "appeared", term.Good, joinParts(e.State)
-	case watch.GroupDeleted:
-		return "deleted", term.Warn, within(e)
-	}
-	return w.riskWords(e)
-}
-
-// riskWords are the words about silent members and causes.
-func (w *watchLines) riskWords(e *watch.Event) (word string, style term.Style, text string) {
-	switch e.Type {
-	case watch.MemberSilent:
-		return "silent", term.Warn, fmt.Sprintf("%s, %s without a commit while its lag grows", e.Member, spanOf(e.Silent))
-	case watch.MemberAtRisk:
-		if !e.OutAt.After(e.Time.Time) {
-			return "OVERDUE", term.Bad, fmt.Sprintf("%s silent %s of %s: overdue since %s", e.Member, spanOf(e.Silent), spanOf(e.Limit), w.o.clock(e.OutAt))
-		}
-		return "AT RISK", term.Bad, fmt.Sprintf("%s silent %s of %s: leaves the group at about %s", e.Member, spanOf(e.Silent), spanOf(e.Limit), w.o.clock(e.OutAt))
-	case watch.MemberSpoke:
-		return "commits", term.Good, fmt.Sprintf("%s commits again after %s", e.Member, spanOf(e.Silent))
-	case watch.CauseFound:
-		style = term.Bad
-		if !e.Cause.Eviction() {
-			style = term.Bold
-		}
-		return "CAUSE", style, causeFoundText(e)
-	}
-	return string(e.Type), term.Plain, e.Why
-}
-
-// causeFoundText is a cause: how sure, and the figures behind it.
-func causeFoundText(e *watch.Event) string {
-	sure := string(e.Confidence)
-	if e.Basis == inspect.Stated {
-		sure = string(e.Basis)
-	}
-	text := fmt.Sprintf("%s, %s", e.Cause, sure)
-	if !e.Past {
-		text = fmt.Sprintf("#%d %s", e.Incident, text)
-	}
-	why := e.Reason()
-	if e.Member != "" {
-		why = joinParts(e.Member, why)
-	}
-	if why != "" {
-		text += ": " + why
-	}
-	if others := e.Instead(); len(others) > 0 {
-		text += "; or " + prose.Joined(others)
-	}
-	return text
-}
-
-// rebalanceWords are the word and the text of a generation or epoch.
-func (w *watchLines) rebalanceWords(e *watch.Event) (word string, style term.Style, text string) {
-	word = "gen ?"
-	switch {
-	case e.Generation == nil:
-	case e.GenerationBasis == "epoch":
-		word = fmt.Sprintf("epoch%d", *e.Generation)
-	case e.GenerationBasis == "lower_bound":
-		word = fmt.Sprintf("gen >=%d", *e.Generation)
-	default:
-		word = fmt.Sprintf("gen %d", *e.Generation)
-	}
-	step, skipped, lasted, paused := "", "", "", ""
-	if e.Cooperative {
-		step = "second step of a cooperative rebalance"
-	}
-	if e.Skipped > 0 {
-		skipped = prose.Plural(int(e.Skipped), "join round") + " before it ended without a sync"
-	}
-	if text := diagnose.Paused(e.Stopped, e.StoppedAtMost); text != "-" && text != "none" {
-		paused = "paused " + text
-	}
-	if e.Rebalancing != nil {
-		lasted = "rebalancing " + spanOf(e.Rebalancing)
-	}
-	moved := ""
-	if e.Moved > 0 && (w.o.flags.verbose || e.GenerationBasis != "epoch") {
-		moved = fmt.Sprintf("%d of %s moved", e.Moved, prose.Plural(e.Assigned, "partition"))
-	}
-	changes := changeParts(e, w.o.flags.verbose || len(e.Joined)+len(e.Left)+len(e.Replaced) == 0)
-	cause := ""
-	if e.Past && e.Cause != "" {
-		cause = causeFoundText(e)
-	}
-	return word, term.Bold, joinParts(memberParts(e), changes, membersPart(e), step, skipped, moved, lasted, paused, e.Why, pollNote(e), cause)
-}
-
-// pollNote says of a rebalance that polls alone have seen how exact they are.
-func pollNote(e *watch.Event) string {
-	if e.Source == watch.FromPoll {
-		return within(e)
-	}
-	return ""
-}
-
-// within says how exact the time of a polled event is.
-func within(e *watch.Event) string {
-	if e.PollEvery == nil {
-		return ""
-	}
-	return "polled every " + spanOf(e.PollEvery)
-}
-
-// joinParts joins what is not empty by commas.
-func joinParts(parts ...string) string {
-	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ", ")
-}
-
-// memberParts are +joined, -left and ~replaced.
-func memberParts(e *watch.Event) string {
-	var parts []string
-	for _, m := range e.Left {
-		parts = append(parts, "-"+m.Label)
-	}
-	for _, m := range e.Joined {
-		s := "+" + m.Label
-		switch {
-		case m.BackAfter != nil:
-			s += " (away " + spanOf(m.BackAfter) + ")"
-		case m.Ambiguous:
-			s += " (one of several like it is back)"
-		}
-		parts = append(parts, s)
-	}
-	for _, m := range e.Replaced {
-		s := "~" + m.Label + " (new member id"
-		if m.NewHost != "" {
-			s += ", now on " + m.NewHost
-		}
-		if m.Ambiguous {
-			s += ", ambiguous: they share a client.id"
-		}
-		parts = append(parts, s+")")
-	}
-	return strings.Join(prose.First(parts, 6), " ")
-}
-
-// membersPart is the number of members.
-func membersPart(e *watch.Event) string {
-	if e.Members == nil {
-		return ""
-	}
-	return prose.Plural(*e.Members, "member")
-}
-
-// changeParts are the settings that changed. A new leader is worth a word only where
-// nothing else explains the line.
-func changeParts(e *watch.Event, leader bool) string {
-	var parts []string
-	for _, c := range e.Changes {
-		if c.What != "leader" || leader {
-			parts = append(parts, c.String())
-		}
-	}
-	const most = 4
-	if len(parts) > most {
-		parts = append(parts[:most], fmt.Sprintf("and %d more changes", len(parts)-most))
-	}
-	return strings.Join(parts, ", ")
-}
-
-// groupList names the groups of an event about several.
-func groupList(e *watch.Event) string {
-	if len(e.Groups) == 0 {
-		return ""
-	}
-	return ": " + prose.Few(e.Groups, 5)
-}
-
-// idText is a broker id; "-" unknown.
-func idText(id *int32) string {
-	if id == nil {
-		return "-"
-	}
-	return fmt.Sprint(*id)
 }
 
 // end sums up: "9m: orders 2 rebalances, 1 eviction; payments 1".

@@ -42,6 +42,7 @@ var allowed = map[string][]string{
 	"internal/hedge":                {},
 	"internal/prose":                {},
 	"internal/term":                 {},
+	"internal/eventtext":            {"advise/diagnose", "inspect", "inspect/watch", "internal/prose", "internal/term"},
 	"internal/render":               {"internal/term"},
 	"internal/kconn":                {"internal/kconn/settings", "internal/kconn/credentials", "internal/kconn/stores", "internal/kconn/fault", "internal/hedge", "internal/prose"},
 	"internal/kconn/settings":       {"internal/kconn/fault", "inspect/clientconf/properties", "internal/prose"},
@@ -61,7 +62,7 @@ var allowed = map[string][]string{
 	"internal/realtest":             {"*"},                    // tests only
 	"cmd": {"advise", "advise/diagnose", "advise/explain", "inspect", "inspect/access", "inspect/clientconf", "inspect/clientconf/properties",
 		"inspect/clientlog", "inspect/collect", "inspect/offsetlog", "inspect/past", "inspect/watch", "locate",
-		"internal/demo", "internal/kconn", "internal/kconn/fault", "internal/project", "internal/prose", "internal/render", "internal/flaghelp", "internal/term"},
+		"internal/demo", "internal/kconn", "internal/kconn/fault", "internal/project", "internal/prose", "internal/render", "internal/flaghelp", "internal/eventtext", "internal/term"},
 }
 
 // onlyImporter names libraries that one package alone may know, so that a change of
