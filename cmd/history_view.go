@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -142,8 +143,8 @@ func (h *historyCmd) table(g *inspect.History) *render.Table {
 		if long {
 			when = r.Time.In(h.zone()).Format("01-02 15:04:05")
 		}
-		row := []render.Span{render.P("%s", when), render.P("%s", genText(r)), render.P("%s", membersText(r)),
-			render.P("%s", diagnose.Who(&r)), render.S(causeStyle(r), "%s", causeText(r)), render.P("%s", r.Sureness())}
+		row := []render.Span{render.P("%s", when), render.P("%s", diagnose.GenerationText(r)), render.P("%s", diagnose.MembersText(r)),
+			render.P("%s", diagnose.Who(&r)), render.S(causeStyle(r), "%s", diagnose.CauseText(r)), render.P("%s", r.Sureness())}
 		if server {
 			row = append(row, render.P("%s", spanOf(r.Converged)), render.P("%s", r.ConvergedLast))
 		} else {
@@ -152,39 +153,6 @@ func (h *historyCmd) table(g *inspect.History) *render.Table {
 		t.Rows = append(t.Rows, row)
 	}
 	return t
-}
-
-// genText is the generation or epoch, ">=5" where polls alone saw it.
-func genText(r inspect.Rebalance) string {
-	if r.GenerationBasis == "lower_bound" {
-		return fmt.Sprintf(">=%d", r.Generation)
-	}
-	return fmt.Sprint(r.Generation)
-}
-
-func membersText(r inspect.Rebalance) string {
-	if r.Members.Before == r.Members.After {
-		return fmt.Sprint(r.Members.After)
-	}
-	return fmt.Sprintf("%s -> %d", beforeText(r), r.Members.After)
-}
-
-// beforeText is how many members there were, "-" where what was before was not read or
-// is compacted away.
-func beforeText(r inspect.Rebalance) string {
-	if r.PreviousGeneration == nil && r.Members.Before == 0 && len(r.Members.Joined) == 0 && r.Generation > 1 {
-		return "-"
-	}
-	return fmt.Sprint(r.Members.Before)
-}
-
-// causeText is the cause, with the time away of members that came back.
-func causeText(r inspect.Rebalance) string {
-	s := string(r.Cause)
-	if back := r.Back(); back != nil {
-		s += ", was out " + prose.Span(back.Duration().Round(time.Second))
-	}
-	return s
 }
 
 func causeStyle(r inspect.Rebalance) term.Style {
@@ -230,7 +198,7 @@ func historySummary(s *inspect.Summary) []render.Line {
 func (h *historyCmd) evidenceLines(g *inspect.History) []render.Line {
 	var out []render.Line
 	for _, r := range g.Rebalances {
-		out = append(out, render.L("%s  gen %s  %s, %s, %s  (%s)", h.clock(r.Time), genText(r), r.Cause, r.Confidence, r.Basis, r.ID))
+		out = append(out, render.L("%s  gen %s  %s, %s, %s  (%s)", h.clock(r.Time), diagnose.GenerationText(r), r.Cause, r.Confidence, r.Basis, r.ID))
 		for _, e := range r.Evidence {
 			out = append(out, render.L("      %s", e))
 		}
@@ -253,21 +221,18 @@ func (a *app) whatIfBlock(w *inspect.Replay) []render.Block {
 	if w == nil {
 		return nil
 	}
-	lines := []render.Line{render.L("what if  %d of %s would have been avoided: %s", len(w.Avoided),
-		prose.Plural(len(w.Avoided)+len(w.Remaining)+len(w.Undecided), "departure"), prose.Plural(w.Rebalances, "fewer rebalance"))}
-	show := func(word string, list []inspect.ReplayEvent) {
-		for i, e := range list {
-			if i == 5 && !a.flags.verbose {
-				lines = append(lines, render.L("      and %d more", len(list)-5))
-				break
-			}
-			lines = append(lines, render.L("      %s %s  %s  %s: %s", a.clock(e.Time), word, e.ClientID, e.Cause, e.Why))
+	most := 5
+	if a.flags.verbose {
+		most = math.MaxInt
+	}
+	var lines []render.Line
+	for i, l := range diagnose.ReplayLines(w, a.clock, most) {
+		if i == 0 {
+			lines = append(lines, render.L("what if  %s", l))
+		} else {
+			lines = append(lines, render.L("%s%s", pageIndent, l))
 		}
 	}
-	show("avoided  ", w.Avoided)
-	show("remains  ", w.Remaining)
-	show("undecided", w.Undecided)
-	show("added    ", w.Added)
 	return []render.Block{{Lines: lines, NoTSV: true}}
 }
 
@@ -277,7 +242,7 @@ func historyTSV(groups []inspect.History) *render.Table {
 	for _, h := range groups {
 		for _, r := range h.Rebalances {
 			t.Rows = append(t.Rows, render.Row(h.Group, r.Time.UTC().Format("2006-01-02T15:04:05.000Z"), fmt.Sprint(r.Generation),
-				beforeText(r), fmt.Sprint(r.Members.After), diagnose.Who(&r), string(r.Cause), string(r.Confidence), string(r.Basis),
+				diagnose.BeforeText(r), fmt.Sprint(r.Members.After), diagnose.Who(&r), string(r.Cause), string(r.Confidence), string(r.Basis),
 				string(r.Returned), msOf(r.Stopped), r.ID, msOf(r.StoppedAtMost)))
 		}
 	}

@@ -55,22 +55,6 @@ func (w *whyCmd) triageTable(groups []diagnose.Diagnosis) *render.Table {
 }
 
 func triageRow(d *diagnose.Diagnosis) []render.Span {
-	still := "-"
-	if d.Cost.Idle != nil && d.Cost.Idle.Duration() >= time.Second {
-		still = fmt.Sprintf("%s, %s", prose.Span(d.Cost.Idle.Duration().Round(time.Second)), prose.Plural(len(d.Cost.Partitions), "partition"))
-	}
-	cause := string(d.Cause)
-	if d.Member != "" {
-		cause += " (" + d.Member + ")"
-	}
-	if d.AtRecord {
-		cause = "same record: " + d.Records[0].Place
-	} else if d.Unsure() {
-		cause += "?"
-	}
-	if d.Verdict == diagnose.Stuck {
-		cause = "stuck; " + cause
-	}
 	style := term.Plain
 	if d.Summary.Evictions > 0 {
 		style = term.Bad
@@ -80,7 +64,7 @@ func triageRow(d *diagnose.Diagnosis) []render.Span {
 		coordinator = fmt.Sprint(d.Coordinator.ID)
 	}
 	return []render.Span{render.P("%s", d.Group), render.P("%d", len(d.Rebalances)), render.S(style, "%d", d.Summary.Evictions),
-		render.P("%s", still), render.P("%s", cause), render.P("%s", coordinator)}
+		render.P("%s", d.Cost.NotConsumed()), render.P("%s", d.Worst()), render.P("%s", coordinator)}
 }
 
 // mostShared is how many shared causes the triage shows.

@@ -145,7 +145,7 @@ func (w *whyCmd) calmLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line
 	switch {
 	case len(d.Rebalances) > 0:
 		r := d.Rebalances[len(d.Rebalances)-1]
-		return paragraph("", fmt.Sprintf("last rebalance %s, %s: %s", w.clock(r.Time), causeText(r), diagnose.Who(&r)))
+		return paragraph("", fmt.Sprintf("last rebalance %s, %s: %s", w.clock(r.Time), diagnose.CauseText(r), diagnose.Who(&r)))
 	case d.Last != nil:
 		expected := ""
 		switch {

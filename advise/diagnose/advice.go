@@ -23,6 +23,7 @@ func (d *Diagnosis) advice(report advise.Report) {
 			d.Findings = append(d.Findings, f)
 		} else if grave {
 			d.Others++
+			d.Unrelated = append(d.Unrelated, f)
 		}
 	}
 	slices.SortStableFunc(d.Findings, func(x, y advise.Finding) int {

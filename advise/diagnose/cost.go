@@ -41,6 +41,15 @@ func (c *Cost) String() string {
 	return strings.Join(parts, "; ")
 }
 
+// NotConsumed is how long partitions of departed members were not consumed in all, and
+// how many: "15m08s, 4 partitions"; "-" for none.
+func (c *Cost) NotConsumed() string {
+	if c.Idle == nil || c.Idle.Duration() < time.Second {
+		return "-"
+	}
+	return fmt.Sprintf("%s, %s", prose.Span(c.Idle.Duration().Round(time.Second)), prose.Plural(len(c.Partitions), "partition"))
+}
+
 // Paused is how long rebalances paused members that stayed: "9–30ms", "at least 9ms",
 // "none", or "-" where it is not known.
 func Paused(least, most *inspect.Millis) string {

@@ -50,6 +50,7 @@ type Diagnosis struct {
 	Unchecked []advise.Unchecked `json:"unchecked"`
 	WhatIf    *inspect.Replay    `json:"what_if,omitempty"`
 
+	Unrelated   []advise.Finding     `json:"-"` // those that Others counts
 	Rebalances  []inspect.Rebalance  `json:"-"` // of the window
 	Occurrences []Occurrence         `json:"-"` // of the cause, oldest first
 	Coordinator *inspect.BrokerRef   `json:"-"` // nil unknown

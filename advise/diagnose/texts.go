@@ -95,3 +95,75 @@ func CourseOf(l *inspect.Departure, clock Clock) Course {
 	}
 	return c
 }
+
+// Worst is the cause in a few words, for a line a group: "session_expired (web-1)?".
+func (d *Diagnosis) Worst() string {
+	cause := string(d.Cause)
+	if d.Member != "" {
+		cause += " (" + d.Member + ")"
+	}
+	if d.AtRecord {
+		cause = "same record: " + d.Records[0].Place
+	} else if d.Unsure() {
+		cause += "?"
+	}
+	if d.Verdict == Stuck {
+		cause = "stuck; " + cause
+	}
+	return cause
+}
+
+// ReplayLines say what would have been under other settings: how much, and then each
+// departure, at most so many of a kind.
+func ReplayLines(r *inspect.Replay, clock Clock, most int) []string {
+	lines := []string{fmt.Sprintf("%d of %s would have been avoided: %s", len(r.Avoided),
+		prose.Plural(len(r.Avoided)+len(r.Remaining)+len(r.Undecided), "departure"), prose.Plural(r.Rebalances, "fewer rebalance"))}
+	show := func(word string, list []inspect.ReplayEvent) {
+		for i, e := range list {
+			if i == most {
+				lines = append(lines, fmt.Sprintf("and %d more", len(list)-most))
+				break
+			}
+			lines = append(lines, fmt.Sprintf("%s %s  %s  %s: %s", clock(e.Time), word, e.ClientID, e.Cause, e.Why))
+		}
+	}
+	show("avoided  ", r.Avoided)
+	show("remains  ", r.Remaining)
+	show("undecided", r.Undecided)
+	show("added    ", r.Added)
+	return lines
+}
+
+// GenerationText is the generation or epoch of a rebalance, ">=5" where polls alone saw it.
+func GenerationText(r inspect.Rebalance) string {
+	if r.GenerationBasis == "lower_bound" {
+		return fmt.Sprintf(">=%d", r.Generation)
+	}
+	return fmt.Sprint(r.Generation)
+}
+
+// MembersText is how many members there were, and are after it: "3 -> 2".
+func MembersText(r inspect.Rebalance) string {
+	if r.Members.Before == r.Members.After {
+		return fmt.Sprint(r.Members.After)
+	}
+	return fmt.Sprintf("%s -> %d", BeforeText(r), r.Members.After)
+}
+
+// BeforeText is how many members there were, "-" where what was before was not read or
+// is compacted away.
+func BeforeText(r inspect.Rebalance) string {
+	if r.PreviousGeneration == nil && r.Members.Before == 0 && len(r.Members.Joined) == 0 && r.Generation > 1 {
+		return "-"
+	}
+	return fmt.Sprint(r.Members.Before)
+}
+
+// CauseText is the cause, with the time away of members that came back.
+func CauseText(r inspect.Rebalance) string {
+	s := string(r.Cause)
+	if back := r.Back(); back != nil {
+		s += ", was out " + prose.Span(back.Duration().Round(time.Second))
+	}
+	return s
+}
