@@ -1,11 +1,9 @@
 package judge
 
 import (
-	"slices"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
-	"github.com/kgdiag/kgdiag/inspect/membership"
 )
 
 // The bounds of what leaders are asked: a few departures, chosen by what they decide.
@@ -42,46 +40,4 @@ func Questions(c *inspect.Case, opts Options) []inspect.OffsetQuery {
 		}
 	}
 	return out[:min(len(out), mostInAll)]
-}
-
-// askedFor says what the leaders' answers show: 1 records waited soon after the last
-// commit or all the time, -1 none came until the member was out, 0 not asked, or neither.
-func (g *group) askedFor(e *evidence) int {
-	none, asked := true, false
-	for _, k := range e.idle {
-		own := g.ownCommits(e.departure, k)
-		at, was := g.askedAt(k, e.lastAt)
-		out, is := g.askedAt(k, e.hi)
-		if len(own) == 0 || !was || !is || out.Start > own[len(own)-1].offset {
-			continue
-		}
-		asked = true
-		position := own[len(own)-1].offset
-		if out.Offset <= position+markerStep {
-			continue
-		}
-		none = false
-		began := e.lastAt
-		if at.Offset <= position+markerStep {
-			began = at.Next.Time
-		}
-		if !began.IsZero() && began.Sub(e.lastAt) <= max(e.cad.longest, slack) {
-			return 1
-		}
-	}
-	if asked && none {
-		return -1
-	}
-	return 0
-}
-
-// askedAt is the answer about a partition at a moment.
-func (g *group) askedAt(k membership.TopicPartition, at time.Time) (inspect.OffsetAt, bool) {
-	i := slices.IndexFunc(g.in.OffsetsAt, func(o inspect.OffsetAt) bool {
-		return o.Partition == k.Partition && o.Topic == k.Topic && o.At.Sub(at).Abs() <= time.Millisecond
-	})
-	if i < 0 {
-		return inspect.OffsetAt{}, false
-	}
-	return g.in.OffsetsAt[i], true
 }

@@ -49,31 +49,9 @@ const (
 // by one. Each looks like a close; but a member that goes every time as long after it
 // came as its poll interval is, and comes back, does not close.
 func (e *evidence) wentAtInterval() bool {
-	if e.rebalance == nil || e.Member.Since.IsZero() || e.ret == nil || e.stated != nil || e.alone.cause == inspect.SessionExpired {
+	if e.rebalance == 0 || e.Member.Since.IsZero() || e.ret == nil || e.stated != nil || e.alone.cause == inspect.SessionExpired {
 		return false
 	}
-	r := *e.rebalance
+	r := e.rebalance
 	return e.tenure >= r-r/50 && e.tenure <= r+slack+e.hi.Sub(e.lo)
-}
-
-// compareWith takes the other departures of the same member into account.
-func (v *verdict) compareWith(e *evidence) {
-	switch {
-	case e.tenures >= leastTenures && !(v.cause == inspect.PollIntervalExceeded && v.conf != inspect.Low):
-		old := v.cause
-		v.cause, v.conf, v.inBatch = inspect.PollIntervalExceeded, inspect.Medium, e.gapHi <= e.cad.most+soonBack
-		v.rivals = withoutRival(v.rivals, v.cause)
-		if old != inspect.UnknownCause {
-			v.add(old, "")
-		}
-		v.say(itoa(int32(e.tenures)) + " times it went " + dur(round(e.tenure)) + " after it had joined, as long as its poll interval: a batch longer than that")
-	case e.drained >= leastDrained:
-		// Nobody drains for just as long as a timeout again and again.
-		v.conf = inspect.High
-		for i := range v.rivals {
-			if v.rivals[i].Cause == inspect.MemberLeft {
-				v.rivals[i].WhyNot = itoa(int32(e.drained)) + " times it would have drained for just as long before it closed"
-			}
-		}
-	}
 }

@@ -71,26 +71,6 @@ func explain(e *evidence) verdict {
 	return v
 }
 
-// doubt applies a doubt, where it holds.
-func (v *verdict) doubt(e *evidence, d *doubt) {
-	if !d.when(e, v) {
-		return
-	}
-	if d.cap != "" {
-		v.conf = inspect.LessSure(v.conf, d.cap)
-		if !d.drain {
-			v.undrained = inspect.LessSure(v.undrained, d.cap)
-		}
-	}
-	v.drains = v.drains || d.drain
-	if d.rival != "" {
-		v.add(d.rival, "")
-	}
-	if d.says != nil {
-		v.say(d.says(e))
-	}
-}
-
 // explanations is the table, in order: what a record or a poll shows comes before what
 // silence suggests, and what voids silence before any measure of it.
 var explanations = []explanation{
@@ -132,7 +112,7 @@ var explanations = []explanation{
 		doubts: [][]doubt{{
 			{cap: inspect.Low, when: func(e *evidence, _ *verdict) bool { return e.ret == nil }},
 			{cap: inspect.Low, rival: inspect.SessionExpired,
-				when: func(e *evidence, _ *verdict) bool { return e.session != nil && e.gapHi >= *e.session-slack }},
+				when: func(e *evidence, _ *verdict) bool { return e.session > 0 && e.gapHi >= e.session-slack }},
 		}, joinDoubts}},
 
 	// From here on the silence is measured.
@@ -149,7 +129,7 @@ var explanations = []explanation{
 
 	// The silence lies between the windows.
 	{name: "no session to compare with", cause: inspect.UnknownCause, conf: inspect.Low, opens: opensMeasured,
-		fits:   func(e *evidence) bool { return len(e.causes) == 0 && e.session == nil },
+		fits:   func(e *evidence) bool { return len(e.causes) == 0 && e.session == 0 },
 		rivals: (*evidence).possible, doubts: [][]doubt{silenceDoubts, joinDoubts}},
 	{name: "too soon for its session", cause: inspect.MemberLeft, conf: inspect.Low, opens: opensMeasured,
 		fits:   func(e *evidence) bool { return len(e.causes) == 0 && e.tooSoonForSession() },
@@ -252,7 +232,7 @@ var (
 	sessionDoubts = []doubt{
 		{cap: inspect.Medium, rival: inspect.PollIntervalExceeded,
 			when: func(e *evidence, _ *verdict) bool {
-				return e.equal() && !e.step.ServerSide && familyOf(e.Member) == inspect.Unknown
+				return e.equal() && !e.step.ServerSide && e.family == inspect.Unknown
 			},
 			says: always("its rebalance timeout is as long: where that is its poll interval, an overrun looks the same")},
 		{rival: inspect.MemberLeft, when: func(e *evidence, _ *verdict) bool { return !e.cameBack() },
@@ -278,7 +258,7 @@ var (
 	sessionDrainDoubts = []doubt{{cap: inspect.Medium, drain: true, rival: inspect.MemberLeft, says: saysDrained,
 		when: func(e *evidence, _ *verdict) bool {
 			// Who gives a process long to come back sets its session so.
-			return e.ret != nil && e.mayHaveDrained() && e.away() <= max(quickRestart, orZero(e.session))
+			return e.ret != nil && e.mayHaveDrained() && e.away() <= max(quickRestart, e.session)
 		}}}
 	overrunDrainDoubts = []doubt{{cap: inspect.Medium, drain: true, rival: inspect.MemberLeft, says: saysDrained,
 		when: func(e *evidence, _ *verdict) bool {
@@ -289,13 +269,13 @@ var (
 			for _, w := range e.hits {
 				width += w.hi - w.lo
 			}
-			return e.away() <= quickRestart && 10*width > max(orZero(e.rebalance), orZero(e.session))
+			return e.away() <= quickRestart && 10*width > max(e.rebalance, e.session)
 		}}}
 
 	// tookPartDoubts: a poll interval may have ended where it was not too soon for that.
 	tookPartDoubts = []doubt{{cap: inspect.Low, rival: inspect.PollIntervalExceeded,
 		when: func(e *evidence, _ *verdict) bool {
-			return slices.Contains(e.possible(), inspect.PollIntervalExceeded) && (e.rebalance == nil || e.hi.Sub(e.aliveAt) >= *e.rebalance/2)
+			return slices.Contains(e.possible(), inspect.PollIntervalExceeded) && (e.rebalance == 0 || e.hi.Sub(e.aliveAt) >= e.rebalance/2)
 		}}}
 
 	// silenceDoubts are those of all that silence says. The first look at a return in the
@@ -314,7 +294,7 @@ var (
 		{cap: inspect.Medium, when: func(e *evidence, v *verdict) bool { return e.backAfterExpiry(v) && e.away() <= e.heartbeat+slack }},
 		{rival: inspect.RestartedWithinSession,
 			when: func(e *evidence, v *verdict) bool {
-				return e.backAfterExpiry(v) && (e.away() <= e.heartbeat+slack || 2*e.away() <= *e.session)
+				return e.backAfterExpiry(v) && (e.away() <= e.heartbeat+slack || 2*e.away() <= e.session)
 			},
 			says: func(e *evidence) string {
 				return "it was back " + dur(e.away()) + " after it left: a new process may have been on its way already"
@@ -327,7 +307,7 @@ var (
 		}},
 		{rival: inspect.SessionExpired, when: func(e *evidence, v *verdict) bool { return e.assumed && !v.isClose() },
 			says: func(e *evidence) string {
-				return "the session timeout was not read, " + dur(*e.session) + " is the default"
+				return "the session timeout was not read, " + dur(e.session) + " is the default"
 			}},
 	}
 
@@ -378,29 +358,29 @@ func opensMeasured(e *evidence, v *verdict) {
 // its rebalance timeout.
 func (e *evidence) keptPartitions() bool {
 	m := e.Member
-	if !e.step.ServerSide || m.State != inspect.MemberUnrevoked || m.StateAt.IsZero() || e.rebalance == nil || !m.StaticLeft.IsZero() {
+	if !e.step.ServerSide || m.State != inspect.MemberUnrevoked || m.StateAt.IsZero() || e.rebalance == 0 || !m.StaticLeft.IsZero() {
 		return false
 	}
-	return (e.hi.Sub(m.StateAt) - *e.rebalance).Abs() <= max(200*time.Millisecond, *e.rebalance/500)
+	return (e.hi.Sub(m.StateAt) - e.rebalance).Abs() <= max(200*time.Millisecond, e.rebalance/500)
 }
 
 func saysKeptPartitions(e *evidence) string {
-	return "it had to give partitions up and was fenced " + dur(e.hi.Sub(e.Member.StateAt)) + " later without having done so; its rebalance timeout is " + dur(*e.rebalance)
+	return "it had to give partitions up and was fenced " + dur(e.hi.Sub(e.Member.StateAt)) + " later without having done so; its rebalance timeout is " + dur(e.rebalance)
 }
 
 // slowToSync: the coordinator expired a cooperative member that polls more slowly
 // than its session while it rejoined. The trace is a skipped generation.
 func (e *evidence) slowToSync() bool {
 	s := e.step
-	if s.Skipped == 0 || s.Eager && s.ProtocolTo != "" || e.session == nil {
+	if s.Skipped == 0 || s.Eager && s.ProtocolTo != "" || e.session == 0 {
 		return false
 	}
-	return e.n >= leastCommits && !e.cad.timer && e.cad.longest > *e.session && e.ret != nil
+	return e.n >= leastCommits && !e.cad.timer && e.cad.longest > e.session && e.ret != nil
 }
 
 func saysSlowToSync(e *evidence) string {
 	return itoa(e.step.Skipped) + " generation(s) never reached the log, and this member lets " + dur(e.cad.longest) +
-		" pass between commits, more than its session of " + dur(*e.session) + ": a cooperative client does not heartbeat while it rejoins"
+		" pass between commits, more than its session of " + dur(e.session) + ": a cooperative client does not heartbeat while it rejoins"
 }
 
 // isFrozen: at least two commits repeated the same offsets while records waited.
@@ -419,7 +399,7 @@ func (e *evidence) tookPartLately() bool {
 }
 
 func saysTookPart(e *evidence) string {
-	return "it had taken part in a rebalance " + dur(round(e.hi.Sub(e.aliveAt))) + " before, so its session of " + dur(*e.session) + " cannot have ended" + leftByItself
+	return "it had taken part in a rebalance " + dur(round(e.hi.Sub(e.aliveAt))) + " before, so its session of " + dur(e.session) + " cannot have ended" + leftByItself
 }
 
 // closeAloneIsLeft reports whether a close alone is left of what is possible, since the
@@ -434,7 +414,7 @@ func (e *evidence) closeAloneIsLeft() bool {
 
 // tooSoonForSession: too soon for any timeout.
 func (e *evidence) tooSoonForSession() bool {
-	early := *e.session - slack
+	early := e.session - slack
 	if e.step.ServerSide {
 		early -= e.heartbeat
 	}
@@ -442,31 +422,31 @@ func (e *evidence) tooSoonForSession() bool {
 }
 
 func saysTooSoonForSession(e *evidence) string {
-	return "too soon for its session of " + dur(*e.session) + " to have ended: it left by itself, " + between(e.gapLo, e.gapHi) + " after its last commit"
+	return "too soon for its session of " + dur(e.session) + " to have ended: it left by itself, " + between(e.gapLo, e.gapHi) + " after its last commit"
 }
 
 // unseenInterval: longer than the session allows, where the wire shows no other timeout.
 func (e *evidence) unseenInterval() bool {
-	return e.gapLo > *e.session+e.cad.most+slack && (e.rebalance == nil || e.equal()) && e.ret != nil
+	return e.gapLo > e.session+e.cad.most+slack && (e.rebalance == 0 || e.equal()) && e.ret != nil
 }
 
 // lateOverrun reports a KIP-848 member that was put out somewhat later than its poll
 // interval allows, when its session would have ended long before, and that came back
 // as the same process: it neither closed nor crashed.
 func (e *evidence) lateOverrun() bool {
-	if !e.livesOn() || e.Member.Static() || e.waiting != 1 || e.rebalance == nil || e.assumed {
+	if !e.livesOn() || e.Member.Static() || e.waiting != 1 || e.rebalance == 0 || e.assumed {
 		return false
 	}
-	if family := familyOf(e.Member); family != inspect.Unknown && !family.PollInterval() {
+	if family := e.family; family != inspect.Unknown && !family.PollInterval() {
 		return false
 	}
-	over := e.gapLo - *e.rebalance
-	return over > 0 && over <= *e.session && e.gapLo > *e.session+e.cad.most+slack
+	over := e.gapLo - e.rebalance
+	return over > 0 && over <= e.session && e.gapLo > e.session+e.cad.most+slack
 }
 
 func saysLateOverrun(e *evidence) string {
-	return "records waited, the same process came back, and its session of " + dur(*e.session) + " would have ended long before: longer than its max.poll.interval.ms of " +
-		dur(*e.rebalance) + ", which a busy machine notices late"
+	return "records waited, the same process came back, and its session of " + dur(e.session) + " would have ended long before: longer than its max.poll.interval.ms of " +
+		dur(e.rebalance) + ", which a busy machine notices late"
 }
 
 // onBeat: what fits is a close without a closing commit.

@@ -60,7 +60,7 @@ func (g *group) boundClassic(e *evidence) interval {
 		v.lo = e.lastAt
 		return v
 	}
-	gap, sure := g.pollGap(s)
+	gap, sure := s.pollGap()
 	v.bounded = sure == gap
 	v.lo = v.hi.Add(-(gap + e.heartbeat + joinNoise))
 	v.sureLo = v.hi.Add(-(sure + e.heartbeat + joinNoise))
@@ -69,28 +69,24 @@ func (g *group) boundClassic(e *evidence) interval {
 
 // pollGap is the longest time that a survivor needed between two polls of late:
 // as far as its commits show or else assumed, and surely.
-func (g *group) pollGap(s *step) (most, sure time.Duration) {
-	for _, m := range membership.ByID(s.After) {
-		if s.Before[m.ID] == nil {
-			continue
-		}
-		held := s.Surviving[m.ID]
-		ticks := g.commitsOf(held, s.First)
-		c := pace(ticks)
+func (s *step) pollGap() (most, sure time.Duration) {
+	for i := range s.survivors {
+		v := &s.survivors[i]
+		c := &v.cad
 		gap := c.longest
-		if len(ticks) > 0 {
-			gap = max(gap, s.StateTime.Sub(ticks[len(ticks)-1].at))
+		if n := len(c.ticks); n > 0 {
+			gap = max(gap, s.StateTime.Sub(c.ticks[n-1].at))
 		}
 		switch {
-		case len(ticks) < leastCommits || c.timer && c.repeats:
-			most, sure = max(most, assumedPoll), max(sure, limitOf(m))
-		case c.timer && timersPoll(m, c):
+		case len(c.ticks) < leastCommits || c.timer && c.repeats:
+			most, sure = max(most, assumedPoll), max(sure, v.limit())
+		case c.timer && v.timersPoll():
 			most, sure = max(most, 4*c.jitter), max(sure, 4*c.jitter)
 		case c.timer:
 			// An offset that moves from one timer commit to the next was polled for.
 			most, sure = max(most, assumedPoll), max(sure, 2*gap)
-		case c.perRecord && !c.polls(m) && !g.catchesUp(held, m.ID, s, c):
-			most, sure = max(most, gap), max(sure, limitOf(m))
+		case c.perRecord && !v.waits:
+			most, sure = max(most, gap), max(sure, v.limit())
 		default:
 			most, sure = max(most, gap), max(sure, gap)
 		}
@@ -101,39 +97,18 @@ func (g *group) pollGap(s *step) (most, sure time.Duration) {
 // assumedPoll is how quickly a survivor is taken to poll where nothing shows it.
 const assumedPoll = time.Second
 
-// limitOf is the longest that a member may take to rejoin: its rebalance timeout.
-func limitOf(m *membership.Member) time.Duration {
-	if m.Rebalance == nil {
+// limit is the longest that a member may take to rejoin: its rebalance timeout.
+func (v *survivor) limit() time.Duration {
+	if v.rebalance == 0 {
 		return 24 * time.Hour
 	}
-	return m.Rebalance.Duration()
+	return v.rebalance
 }
 
 // timersPoll reports a client whose auto-commit timer is looked at in poll, so
 // that the timer's jitter bounds the time between polls (the classic Java consumer).
-func timersPoll(m *membership.Member, c cadence) bool {
-	return familyOf(m) == inspect.Java && !m.ServerSide && !c.repeats
-}
-
-// catchesUp reports whether a survivor, when records waited for it after the
-// rebalance, worked them at twice its former pace or more: then it had been
-// waiting in poll between its commits before.
-func (g *group) catchesUp(held map[membership.TopicPartition]int, id string, s *step, c cadence) bool {
-	mine := map[membership.TopicPartition]int{}
-	for _, m := range s.After {
-		if m.ID != id {
-			continue
-		}
-		for _, k := range m.Assigned {
-			mine[k] = s.Pos
-		}
-	}
-	next := len(g.Records)
-	if s.index+1 < len(g.steps) {
-		next = g.steps[s.index+1].First
-	}
-	iv := slices.Sorted(slices.Values(intervals(g.commitsOf(mine, next))))
-	return len(iv) >= recent && iv[len(iv)/10]*2 <= c.median
+func (v *survivor) timersPoll() bool {
+	return v.family == inspect.Java && !v.serverSide && !v.cad.repeats
 }
 
 // nearPoll is the longest pause between two polls that still bounds a departure

@@ -64,44 +64,12 @@ func about(ev *inspect.LogEvent, e *evidence) (inspect.Confidence, bool) {
 // pausedBy reports a line of a JVM or of a container that says that the whole process
 // stood still during the silence.
 func (e *evidence) pausedBy(ev *inspect.LogEvent) bool {
-	if ev.Length == nil || e.session == nil || ev.Time.IsZero() || ev.ClientID != "" && ev.ClientID != e.Member.ClientID ||
+	if ev.Length == nil || e.session == 0 || ev.Time.IsZero() || ev.ClientID != "" && ev.ClientID != e.Member.ClientID ||
 		ev.Host != "" && ev.Host != e.Member.Host {
 		return false
 	}
 	length := ev.Length.Duration()
 	return !ev.Time.Add(length).Before(e.lastAt) && !ev.Time.Add(-length).After(e.hi.Add(logSkew))
-}
-
-// hearPauses takes pauses of the process into account: one as long as the session is
-// why that expired.
-func (v *verdict) hearPauses(e *evidence) {
-	for _, ev := range e.pauses {
-		v.say(where(ev) + ": the process paused for " + dur(ev.Length.Duration()))
-		if ev.Length.Duration() < *e.session || v.cause != inspect.SessionExpired {
-			continue
-		}
-		v.returned = inspect.ReturnedSameProcess
-		if ev.ClientID != "" || ev.Host != "" {
-			v.conf = inspect.High
-		} else if v.conf == inspect.Low {
-			v.conf = inspect.Medium
-		}
-	}
-}
-
-// state replaces an inferred cause by a stated one; what was inferred stays as a
-// rival that the log speaks against.
-func (v *verdict) state(e *evidence) {
-	ev, old := e.stated, v.cause
-	for i := range v.rivals {
-		v.rivals[i].WhyNot = "the log says otherwise"
-	}
-	v.cause, v.conf, v.basis = ev.Cause, e.statedConf, inspect.Stated
-	v.rivals = withoutRival(v.rivals, ev.Cause)
-	if old != ev.Cause && old != inspect.UnknownCause {
-		v.add(old, "the log says otherwise")
-	}
-	v.say(where(ev) + ": " + said(ev))
 }
 
 func where(ev *inspect.LogEvent) string {

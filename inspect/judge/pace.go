@@ -77,8 +77,8 @@ func pace(ticks []tick) cadence {
 // polls reports whether a member polls between its commits: it waits for records, or
 // it commits records of several partitions in turn, whose client hands out a batch
 // partition by partition (librdkafka mixes them).
-func (c *cadence) polls(m *membership.Member) bool {
-	switch familyOf(m) {
+func (c *cadence) polls(f inspect.Family) bool {
+	switch f {
 	case inspect.Java, inspect.StreamsLib, inspect.KafkaPython, inspect.AIOKafka, inspect.FranzGo:
 		return c.keepsUp || c.alternates
 	}
@@ -155,30 +155,6 @@ func (c *cadence) regular(last []time.Duration) {
 	c.beat = (last[len(last)-1] - mid).Abs() <= mid/40
 	c.median = mid
 	c.most = max(c.most, mid)
-}
-
-// polledSince reports whether commits show a poll at or after a moment. A batch is
-// worked record by record, and one partition of it after the other: a call that
-// commits several partitions at once speaks for a whole poll, and so does the way
-// back to a partition that was left. librdkafka hands out records in the order in
-// which they came, so that a batch of its may go to and fro.
-func polledSince(ticks []tick, since time.Time, m *membership.Member) bool {
-	toAndFro := m.Client.Confidence.Rank() > 0 && m.Client.Family.PollInterval() && m.Client.Family != inspect.Librdkafka
-	left := map[membership.TopicPartition]bool{}
-	var at membership.TopicPartition
-	for i, k := range ticks {
-		if k.at.Before(since) {
-			continue
-		}
-		if k.whole && k.advanced || toAndFro && left[k.part] {
-			return true
-		}
-		if i > 0 && at != k.part && at != (membership.TopicPartition{}) {
-			left[at] = true
-		}
-		at = k.part
-	}
-	return false
 }
 
 func intervals(ticks []tick) []time.Duration {

@@ -23,8 +23,8 @@ func (g *group) judgeSwap(s *step, r *replacement) swapVerdict {
 	if !r.Old.StaticLeft.IsZero() {
 		end = r.Old.StaticLeftPos
 	}
-	ticks := g.commitsOf(r.Held, end)
-	c := pace(ticks)
+	c := g.paceOf(r.Held, end)
+	ticks := c.ticks
 	moved := r.Old.Host != "" && r.New.Host != r.Old.Host
 	if moved && !s.ServerSide {
 		return swapVerdict{fenced: true, conf: inspect.Low}
@@ -79,7 +79,7 @@ func (r *replacement) absent(s *step, ticks []tick, c cadence) swapVerdict {
 		return swapVerdict{overran: true, conf: inspect.Medium, why: "it said that it goes " + dur(gap) + " after its last commit, that is max.poll.interval.ms " + dur(limit)}
 	case limit > 0 && gap >= limit-c.most && c.timer:
 		return swapVerdict{mayOverran: true, conf: inspect.Low}
-	case !c.timer && !c.polls(r.Old) && !polledSince(ticks, left.Add(-limit), r.Old) && gap <= c.most+300*time.Millisecond:
+	case !c.timer && !c.polls(familyOf(r.Old)) && !polledSince(ticks, left.Add(-limit), r.Old) && gap <= c.most+300*time.Millisecond:
 		return swapVerdict{mayOverran: true, conf: inspect.Low}
 	}
 	return swapVerdict{conf: inspect.High}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
-	"github.com/kgdiag/kgdiag/inspect/membership"
 )
 
 // window is how long before its departure a member had committed for the last time, if
@@ -70,17 +69,17 @@ func fittingOf(e *evidence) fitting {
 func windows(e *evidence) []window {
 	m := e.Member
 	voluntary := !m.StaticLeft.IsZero()
-	noLeave := m.Static() && !voluntary || familyOf(m) == inspect.StreamsLib && !e.server()
+	noLeave := m.Static() && !voluntary || e.family == inspect.StreamsLib && !e.server()
 	var out []window
 	if !noLeave {
 		out = append(out, leaveWindow(e))
 	}
-	if e.session != nil && !voluntary {
-		lo := *e.session - 100*time.Millisecond
+	if e.session > 0 && !voluntary {
+		lo := e.session - 100*time.Millisecond
 		if e.server() {
-			lo = *e.session - e.heartbeat
+			lo = e.session - e.heartbeat
 		}
-		out = append(out, window{cause: inspect.SessionExpired, name: "session.timeout.ms " + dur(*e.session), lo: lo, hi: *e.session + e.cad.most + slack})
+		out = append(out, window{cause: inspect.SessionExpired, name: "session.timeout.ms " + dur(e.session), lo: lo, hi: e.session + e.cad.most + slack})
 	}
 	out = append(out, overrunWindows(e, noLeave)...)
 	return slices.DeleteFunc(out, func(w window) bool { return e.ruledOut(w.cause) })
@@ -95,26 +94,18 @@ func (e *evidence) server() bool { return e.step.ServerSide && e.Member.ServerSi
 func (e *evidence) ruledOut(c inspect.Cause) bool {
 	switch c {
 	case inspect.SessionExpired:
-		if e.session == nil || e.assumed {
+		if e.session == 0 || e.assumed {
 			return false
 		}
 		if e.step.ServerSide {
-			return e.tooSoon(*e.session - e.heartbeat)
+			return e.tooSoon(e.session - e.heartbeat)
 		}
-		return e.tooSoon(*e.session)
+		return e.tooSoon(e.session)
 	case inspect.PollIntervalExceeded:
-		family := familyOf(e.Member)
-		return e.rebalance != nil && !e.step.ServerSide && family.PollInterval() && family != inspect.Librdkafka && e.tooSoon(*e.rebalance)
+		family := e.family
+		return e.rebalance > 0 && !e.step.ServerSide && family.PollInterval() && family != inspect.Librdkafka && e.tooSoon(e.rebalance)
 	}
 	return false
-}
-
-// familyOf is the client library, where it is sure enough to rule windows out.
-func familyOf(m *membership.Member) inspect.Family {
-	if m.Client.Confidence != inspect.High || m.Client.Family == "" {
-		return inspect.Unknown
-	}
-	return m.Client.Family
 }
 
 // leaveWindow: a clean close commits and leaves, or leaves within the cadence of
@@ -131,14 +122,14 @@ func leaveWindow(e *evidence) window {
 // overrunWindows: the poll interval as seen by who leaves by itself at R, and by
 // who only stops its heartbeat at R and is expired a session later.
 func overrunWindows(e *evidence, noLeave bool) []window {
-	m, family, server := e.Member, familyOf(e.Member), e.server()
-	if e.rebalance == nil || e.equal() && !server && !family.PollInterval() {
+	m, family, server := e.Member, e.family, e.server()
+	if e.rebalance == 0 || e.equal() && !server && !family.PollInterval() {
 		return nil
 	}
 	if family != inspect.Unknown && !family.PollInterval() {
 		return nil
 	}
-	r, c := *e.rebalance, e.cad.most
+	r, c := e.rebalance, e.cad.most
 	if server && e.ret != nil && e.ret.m.ID != m.ID && m.StaticLeft.IsZero() {
 		return nil // the process that overran would have kept its member id
 	}
@@ -152,8 +143,8 @@ func overrunWindows(e *evidence, noLeave bool) []window {
 		out = append(out, window{cause: inspect.PollIntervalExceeded, name: "max.poll.interval.ms " + dur(r), lo: r - 100*time.Millisecond - late, hi: r + c + slack})
 	}
 	stops := noLeave || family == inspect.StreamsLib || server && family == inspect.Librdkafka || family == inspect.Unknown
-	if stops && e.session != nil && m.StaticLeft.IsZero() {
-		s := *e.session
+	if stops && e.session > 0 && m.StaticLeft.IsZero() {
+		s := e.session
 		out = append(out, window{cause: inspect.PollIntervalExceeded,
 			name: "max.poll.interval.ms " + dur(r) + " and then session.timeout.ms " + dur(s), lo: r + s - e.heartbeat - late, hi: r + s + c + slack})
 	}
@@ -163,7 +154,7 @@ func overrunWindows(e *evidence, noLeave bool) []window {
 // mayBeInBatch reports that an overrun inside a batch, whose records are committed one
 // by one, would look like a close that is followed by a return.
 func mayBeInBatch(e *evidence, hits []window) bool {
-	if e.cad.timer || e.polled || e.cad.polls(e.Member) || e.ret == nil && e.Swap == nil {
+	if e.cad.timer || e.polled || e.polls || e.ret == nil && e.Swap == nil {
 		return false
 	}
 	if !slices.ContainsFunc(hits, func(f window) bool { return f.cause == inspect.MemberLeft }) {
@@ -208,8 +199,8 @@ func surely(of *evidence, cause inspect.Cause) bool {
 // narrow reports whether the departure is bounded well below the timeouts.
 func (e *evidence) narrow() bool {
 	width := e.hi.Sub(e.lo)
-	limit := orZero(e.rebalance)
-	if s := orZero(e.session); limit == 0 || s > 0 && 2*s < limit {
+	limit := e.rebalance
+	if s := e.session; limit == 0 || s > 0 && 2*s < limit {
 		limit = max(limit, 2*s)
 	}
 	return limit == 0 || width < limit/4
@@ -271,7 +262,7 @@ func (e *evidence) possible() []inspect.Cause {
 		out = append(out, inspect.MemberLeft)
 	}
 	newProcess := e.step.ServerSide && e.ret != nil && e.ret.m.ID != e.Member.ID
-	family := familyOf(e.Member)
+	family := e.family
 	if !newProcess && (family.PollInterval() || family == inspect.Unknown || family == inspect.AIOKafka) {
 		out = append(out, inspect.PollIntervalExceeded)
 	}

@@ -1,0 +1,216 @@
+package judge
+
+import (
+	"slices"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/membership"
+)
+
+// silence is how long before it was out the member committed for the last time, at
+// least and at most.
+type silence struct {
+	gapLo, gapHi time.Duration
+	common       time.Duration // of it, nobody else committed either; 0 where that is no longer than usual
+}
+
+func silenceOf(e *evidence) silence {
+	if len(e.cad.ticks) == 0 {
+		return silence{}
+	}
+	s := silence{gapLo: max(0, e.lo.Sub(e.lastAt)), gapHi: max(0, e.hi.Sub(e.lastAt))}
+	if common := e.commonSilence(); common > slack {
+		s.common, s.gapLo = common, max(0, s.gapLo-common)
+	}
+	return s
+}
+
+// commonSilence is for how long after the member's last commit none of the others
+// committed either, beyond their own pace: the topic was idle then, or the broker
+// stood still, and the member's own silence may have begun at any time of that.
+func (e *evidence) commonSilence() time.Duration {
+	least, known := time.Duration(0), false
+	for _, o := range e.others {
+		n := len(o.cad.ticks)
+		if n <= leastCommits || e.lastAt.Sub(o.cad.ticks[n-1].at) > o.cad.longest+slack {
+			continue // it had not been committing at the time
+		}
+		next := e.hi
+		if !o.next.IsZero() && o.next.Before(next) {
+			next = o.next
+		}
+		if quiet := next.Sub(o.cad.ticks[n-1].at) - o.cad.longest; !known || quiet < least {
+			least, known = quiet, true
+		}
+	}
+	return least
+}
+
+// backlog is whether records waited on the departed member's partitions while it was
+// silent, from what the next owner worked off, and whether the member had committed the
+// same offsets for a while. An idle partition makes silence meaningless.
+type backlog struct {
+	waiting int      // records waited in the silence: 1 yes, 0 not known, -1 no
+	frozen  int      // trailing commits that moved nothing, while others later moved
+	stuck   []string // partitions whose offset did not move while it owned them
+}
+
+func (g *group) backlogOf(e *evidence) backlog {
+	if e.n == 0 {
+		return backlog{}
+	}
+	b := backlog{waiting: g.askedFor(e)}
+	if b.waiting == 0 {
+		b.waiting = waitingFor(e)
+	}
+	ticks := e.cad.ticks
+	for i := len(ticks) - 1; i >= 0 && !ticks[i].advanced; i-- {
+		b.frozen++
+	}
+	if b.frozen == len(ticks) {
+		b.frozen = 0
+	}
+	b.stuck = g.stoodStill(e, b.waiting)
+	return b
+}
+
+// waitingFor says whether records waited in the silence: 1 yes, 0 not known, -1 no.
+func waitingFor(e *evidence) int {
+	due, gained, meanwhile, seen := 0.0, 0.0, 0.0, false
+	for _, p := range e.parts {
+		// Of each partition by its own recent commits, since one that is committed rarely
+		// moves far at a time.
+		due += p.rate
+		seen = seen || len(p.next) > 0
+		if p.begun && len(p.next) > 0 {
+			got, waited := firstWork(p.next, p.from, max(time.Second, e.cad.median), e.rebalance)
+			gained += float64(got)
+			meanwhile = max(meanwhile, waited.Seconds())
+		}
+	}
+	silence := max(e.gapLo, e.gapHi/2)
+	if e.advanceAt.Before(e.lastAt) {
+		silence = max(silence, e.hi.Sub(e.advanceAt))
+	}
+	switch {
+	case !seen:
+		return 0
+	case gained >= max(1, due*(silence.Seconds()/2+meanwhile)) || caughtUp(e, silence):
+		return 1
+	}
+	return -1
+}
+
+// caughtUp reports whether the next owners, in as much time as the silence lasted, worked
+// off at least half as many records more than can have come in that time: a consumer that
+// commits each record as it goes needs more than a second for a long backlog.
+func caughtUp(e *evidence, silence time.Duration) bool {
+	more, due := 0.0, 0.0
+	for _, p := range e.parts {
+		if !p.begun || p.rate == 0 {
+			continue
+		}
+		due += p.rate * silence.Seconds()
+		most := 0.0
+		for _, cm := range p.next {
+			since := cm.at.Sub(e.hi)
+			if since > silence {
+				break
+			}
+			most = max(most, float64(cm.offset-p.from)-p.rate*since.Seconds())
+		}
+		more += most
+	}
+	return due > 0 && more >= max(1, due/2)
+}
+
+// firstWork is how many records the next owner of a partition had done within a span
+// of its first commit, and how long it took to begin: it commits the offset at which
+// it takes over, again and again, until its first records arrive.
+func firstWork(list []commit, from int64, span, limit time.Duration) (records int64, waited time.Duration) {
+	begin := 0
+	for begin < len(list)-1 && list[begin].offset == from && list[begin+1].at.Sub(list[0].at) <= limit {
+		begin++
+	}
+	if waited = list[begin].at.Sub(list[0].at); waited <= span {
+		begin, waited = 0, 0
+	}
+	for _, cm := range list[begin:] {
+		if cm.at.Sub(list[begin].at) > span {
+			break
+		}
+		records = max(0, cm.offset-from)
+	}
+	return records, waited
+}
+
+// stoodStill are the partitions whose committed offset did not move while their
+// neighbours' did, or while it was committed again and again.
+func (g *group) stoodStill(e *evidence, waiting int) []string {
+	var out []string
+	for _, p := range e.parts {
+		if n := len(p.own); n >= 2 && p.own[0].offset == p.own[n-1].offset && g.hasWork(p.TopicPartition, e, waiting) {
+			out = append(out, stuckText(p.TopicPartition, p.own[0].offset))
+		}
+	}
+	return out
+}
+
+// hasWork reports whether a partition whose offset stands still has records: its
+// lag says so, or else its neighbours went on, or its next owner did.
+func (g *group) hasWork(k membership.TopicPartition, e *evidence, waiting int) bool {
+	if o := g.liveOffset(k); o != nil && o.Lag != nil {
+		return *o.Lag > 0
+	}
+	if waiting == 1 {
+		return true
+	}
+	for _, c := range e.cad.ticks {
+		if c.step > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// askedFor says what the leaders' answers show: 1 records waited soon after the last
+// commit or all the time, -1 none came until the member was out, 0 not asked, or neither.
+func (g *group) askedFor(e *evidence) int {
+	none, asked := true, false
+	for _, p := range e.parts {
+		at, was := g.askedAt(p.TopicPartition, e.lastAt)
+		out, is := g.askedAt(p.TopicPartition, e.hi)
+		if len(p.own) == 0 || !was || !is || out.Start > p.own[len(p.own)-1].offset {
+			continue
+		}
+		asked = true
+		position := p.own[len(p.own)-1].offset
+		if out.Offset <= position+markerStep {
+			continue
+		}
+		none = false
+		began := e.lastAt
+		if at.Offset <= position+markerStep {
+			began = at.Next.Time
+		}
+		if !began.IsZero() && began.Sub(e.lastAt) <= max(e.cad.longest, slack) {
+			return 1
+		}
+	}
+	if asked && none {
+		return -1
+	}
+	return 0
+}
+
+// askedAt is the answer about a partition at a moment.
+func (g *group) askedAt(k membership.TopicPartition, at time.Time) (inspect.OffsetAt, bool) {
+	i := slices.IndexFunc(g.in.OffsetsAt, func(o inspect.OffsetAt) bool {
+		return o.Partition == k.Partition && o.Topic == k.Topic && o.At.Sub(at).Abs() <= time.Millisecond
+	})
+	if i < 0 {
+		return inspect.OffsetAt{}, false
+	}
+	return g.in.OffsetsAt[i], true
+}
