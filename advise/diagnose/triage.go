@@ -22,10 +22,14 @@ type Triage struct {
 // that have to be acted on.
 func TriageOf(c *inspect.Case, ids []string, o Options) Triage {
 	ds := Groups(c, ids, o)
-	slices.SortStableFunc(ds, func(x, y Diagnosis) int {
-		return cmp.Or(cmp.Compare(y.badness(), x.badness()), cmp.Compare(x.Group, y.Group))
-	})
+	slices.SortStableFunc(ds, func(x, y Diagnosis) int { return WorstFirst(&x, &y) })
 	return Triage{Groups: ds, Shared: correlate(ds, c.Window.Length())}
+}
+
+// WorstFirst orders groups: negative where x is worse off than y, by name where neither
+// is.
+func WorstFirst(x, y *Diagnosis) int {
+	return cmp.Or(cmp.Compare(y.badness(), x.badness()), cmp.Compare(x.Group, y.Group))
 }
 
 // Rebalanced counts the groups that rebalanced or are about it, and their rebalances.

@@ -1,6 +1,8 @@
 package watch
 
 import (
+	"context"
+	"maps"
 	"slices"
 	"sort"
 	"time"
@@ -186,8 +188,30 @@ func (w *Watcher) causeEvent(b *book, r *inspect.Rebalance, incident int) Event 
 	return e
 }
 
+// look is a question for what is kept of some groups.
+type look struct {
+	groups []string // all, if empty
+	answer chan *inspect.Case
+}
+
+// Look is what a watch under way has kept of some groups, or of all if none is named.
+// Its window begins when the log is read from, and is zero until that has been read.
+// It may be called from any goroutine while Run runs; the error is the end of ctx.
+func (w *Watcher) Look(ctx context.Context, groups ...string) (*inspect.Case, error) {
+	l := look{groups, make(chan *inspect.Case, 1)}
+	select {
+	case w.looks <- l:
+		return <-l.answer, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
 // Case is all that the watch has kept, for a case file. Call it when Run has ended.
-func (w *Watcher) Case() *inspect.Case {
+func (w *Watcher) Case() *inspect.Case { return w.caseOf(nil) }
+
+// caseOf is what is kept of some groups, or of all.
+func (w *Watcher) caseOf(groups []string) *inspect.Case {
 	c := *w.info.Case
 	c.Records, c.Observations, c.Timelines = nil, nil, nil
 	c.Window = inspect.Window{From: w.from, To: inspect.At(w.cfg.Now())}
@@ -197,16 +221,19 @@ func (w *Watcher) Case() *inspect.Case {
 			c.Window.CompleteSince = l.CompleteSince
 		}
 	}
-	ids := make([]string, 0, len(w.books))
-	for id := range w.books {
-		ids = append(ids, id)
+	ids := groups
+	if len(ids) == 0 {
+		ids = slices.Sorted(maps.Keys(w.books))
 	}
-	sort.Strings(ids)
-	c.Groups = slices.DeleteFunc(slices.Clone(c.Groups), func(g inspect.Group) bool { // those that came later
-		return w.books[g.ID] != nil && w.books[g.ID].met()
+	wanted := func(id string) bool { return len(groups) == 0 || slices.Contains(groups, id) }
+	c.Groups = slices.DeleteFunc(slices.Clone(c.Groups), func(g inspect.Group) bool { // those that came later follow
+		return !wanted(g.ID) || w.books[g.ID] != nil && w.books[g.ID].met()
 	})
 	for _, id := range ids {
 		b := w.books[id]
+		if b == nil {
+			continue
+		}
 		if b.met() {
 			c.Groups = append(c.Groups, *b.snapshot)
 		}

@@ -101,6 +101,7 @@ type Watcher struct {
 	saidAt    time.Time
 	wantEnds  chan []inspect.TopicPartitions
 	wantGroup chan []string // groups to take a snapshot of
+	looks     chan look
 }
 
 // incident is the story that a record belongs to, and when it was told by kgdiag's
@@ -138,7 +139,7 @@ func New(cfg Config) *Watcher {
 	}
 	return &Watcher{cfg: cfg, hot: map[string]time.Time{}, groups: map[string]bool{}, came: map[string]bool{}, seen: map[string]bool{},
 		stable: map[string]time.Time{}, tallies: map[string]*Tally{}, books: map[string]*book{}, incidents: map[string]incident{},
-		wantEnds: make(chan []inspect.TopicPartitions, 1), wantGroup: make(chan []string, 1),
+		wantEnds: make(chan []inspect.TopicPartitions, 1), wantGroup: make(chan []string, 1), looks: make(chan look),
 		named: !cfg.Selection.All && len(cfg.Selection.Groups) > 0}
 }
 
@@ -314,6 +315,8 @@ func (w *Watcher) Run(ctx context.Context, emit func(Event) error) (*Result, err
 			events = w.take(i)
 		case <-tick.C:
 			events = w.tick()
+		case l := <-w.looks:
+			l.answer <- w.caseOf(l.groups)
 		}
 		if err := w.tell(events, emit); err != nil {
 			return nil, err

@@ -429,3 +429,38 @@ func TestBookIsThinned(t *testing.T) {
 		t.Errorf("the newest commit is gone: %d", last.Offset)
 	}
 }
+
+// Somebody else's question gets what the watch has seen so far, of the groups that were
+// asked for alone, and none once the watch is over.
+func TestALookTellsWhatHasBeenSeenSoFar(t *testing.T) {
+	c := newFake(t)
+	l := watchOn(t, c, named("one", "two"))
+	l.join(fakecluster.MemberConfig{Group: "one", ClientID: "a"})
+	l.join(fakecluster.MemberConfig{Group: "two", ClientID: "b"})
+	l.stable("one", 1)
+	l.stable("two", 1)
+	l.await("both groups' rebalances", func(e Event) bool { return e.Type == RebalanceDone && e.Group == "one" })
+	l.await("both groups' rebalances", func(e Event) bool { return e.Type == RebalanceDone && e.Group == "two" })
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	got, err := l.w.Look(ctx, "one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ids := got.GroupIDs(); !slices.Equal(ids, []string{"one"}) || len(got.Records) == 0 || len(got.Observations) == 0 {
+		t.Errorf("groups %v, %d records, %d observations", ids, len(got.Records), len(got.Observations))
+	}
+	all, err := l.w.Look(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ids := all.GroupIDs(); !slices.Equal(ids, []string{"one", "two"}) {
+		t.Errorf("all groups: %v", ids)
+	}
+	l.stop()
+	over, end := context.WithCancel(t.Context())
+	end()
+	if _, err := l.w.Look(over, "one"); err == nil {
+		t.Error("a watch that is over still answers")
+	}
+}
