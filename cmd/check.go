@@ -37,6 +37,7 @@ and prints the kafka-acls commands for the rest. It changes nothing and reads on
 		RunE: o.run,
 	}
 	c.Flags().BoolVar(&o.contexts, "contexts", false, "list the named clusters, without connecting")
+	a.addStrict(c, "unless every broker was reached and every command works in full")
 	return c
 }
 

@@ -132,7 +132,45 @@ func (o *checkCmd) view(c *checked) render.View {
 	if c.access == nil {
 		head = render.Line{render.S(term.Bold, "%s", cmp.Or(cluster.Context, cluster.Bootstrap)), render.P("  not connected  %s", o.clockZone(o.now()))}
 	}
+	blocks = append(blocks, render.Block{Table: checkTSV(&doc), TSVOnly: true})
 	return render.View{Head: head, Blocks: blocks, Data: doc}
+}
+
+// checkTSV is a line for each thing that was checked, up to where the check ended.
+func checkTSV(doc *checkDoc) *render.Table {
+	t := &render.Table{Columns: render.Cols("CHECK", "NAME", "RESULT", "DETAIL", "NEEDS")}
+	add := func(cells ...string) { t.Rows = append(t.Rows, render.Row(cells...)) }
+	failed := func(check, name string, e *checkError) { add(check, name, "failed", e.Message, e.Hint) }
+	reached := func(check string, list []checkBroker) {
+		for _, b := range list {
+			name := b.Address
+			if b.ID != nil {
+				name = fmt.Sprint(*b.ID)
+			}
+			if b.Error != nil {
+				failed(check, name, b.Error)
+				continue
+			}
+			add(check, name, "ok", strings.TrimPrefix(strings.Join([]string{b.TLS, b.Release}, " "), " "))
+		}
+	}
+	add("settings", doc.Connection.Bootstrap, "ok", strings.TrimSpace(doc.Connection.Protocol+" "+doc.Connection.Mechanism))
+	reached("bootstrap", doc.Bootstrap)
+	reached("broker", doc.Brokers)
+	if doc.Error != nil {
+		failed("connect", doc.Connection.Bootstrap, doc.Error)
+	}
+	for _, r := range doc.Rights {
+		needs := ""
+		if r.State == access.No {
+			needs = r.Grant()
+		}
+		add("read", r.What, string(r.State), r.Detail, needs)
+	}
+	for _, c := range doc.Commands {
+		add("command", c.Name, string(c.Works), strings.Join(c.Without, "; "))
+	}
+	return t
 }
 
 // step is one line of the check.
@@ -336,7 +374,7 @@ func commandBlocks(commands []access.Command, grants []access.Grant, note ...ren
 		style := map[access.Works]term.Style{access.Fully: term.Good, access.Partly: term.Warn, access.Not: term.Bad}[c.Works]
 		t.Rows = append(t.Rows, []render.Span{render.P("%s", c.Name), render.S(style, "%s", c.Works), render.P("%s", strings.Join(c.Without, "; "))})
 	}
-	blocks := []render.Block{{Table: t}}
+	blocks := []render.Block{{Table: t, NoTSV: true}}
 	if len(grants) > 0 {
 		give := []render.Line{nil, render.L("to allow the rest, run as a user who may ALTER the cluster")}
 		for _, g := range grants {

@@ -12,6 +12,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
+	"github.com/kgdiag/kgdiag/internal/show"
 	"github.com/kgdiag/kgdiag/internal/term"
 )
 
@@ -182,13 +183,8 @@ func (a *app) clusterLine(c inspect.Cluster, more string) render.Line {
 	return line
 }
 
-// spanOf is prose.Span for an optional duration; unknown is "-".
-func spanOf(m *inspect.Millis) string {
-	if m == nil {
-		return "-"
-	}
-	return prose.Span(m.Duration())
-}
+// spanOf is a duration as a reader says it, "-" for nil.
+func spanOf(m *inspect.Millis) string { return show.Span(m) }
 
 // ids reads group ids from arguments; "-" stands for standard input, one id a line.
 func (a *app) ids(args []string) ([]string, error) {

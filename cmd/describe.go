@@ -30,14 +30,18 @@ func newDescribeCmd(a *app) *cobra.Command {
 offsets log, since no API tells it) or epoch, coordinator, and for each member
 its client library, timeouts, lag and partitions. What could not be read is
 named, with the ACL that would allow it. -v adds member ids, subscriptions,
-targets, racks, and each partition's offsets.`,
+targets, racks, and each partition's offsets. Groups that are not named are
+shown in a line each where they are many (json and tsv: always); -v shows
+their members.`,
 		Example: `  kgdiag describe orders
   kgdiag describe --all-groups --state PreparingRebalance,CompletingRebalance
-  kgdiag describe --regex 'pay-.*' -o json | jq '.groups[].members[].client'`,
+  kgdiag describe --all-groups -o json | jq '.groups[] | select(.state != "Stable")'
+  kgdiag describe orders -o json | jq '.groups[].members[].client'`,
 		RunE: d.run,
 	}
 	c.Flags().StringVar(&d.from, "from", "", "read a case `FILE` that record wrote, instead of a cluster")
 	d.groups.addFlags(c)
+	a.addStrict(c, unread)
 	return c
 }
 
@@ -56,8 +60,8 @@ func (d *describeCmd) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if len(c.Groups) > 0 || missing == nil || d.flags.output == "json" {
-		if err := d.show(d.view(c)); err != nil {
+	if d.tells(len(c.Groups), missing) {
+		if err := d.show(d.view(c, len(sel.Groups) > 0)); err != nil {
 			return err
 		}
 	}

@@ -74,7 +74,7 @@ func TestDescribeText(t *testing.T) {
 	}
 	const want = `ADDRS (kgdiag, 3 brokers)  HH:MM:SS UTC
 orders  Stable  classic  generation G  assignor range  coordinator N (ADDR)  partition 31  lag -
-CLIENT-ID  GROUP-INSTANCE-ID  HOST        CLIENT  SESSION  REBALANCE  #PARTITIONS  LAG  CURRENT-ASSIGNMENT
+CLIENT-ID  GROUP-INSTANCE-ID  HOST        CLIENT  SESSION  REBALANCE TIMEOUT  #PARTITIONS  LAG  CURRENT-ASSIGNMENT
 orders-0   -                  10.42.7.20  CLIENT0     45s         5m            2    -  work:P
 orders-1   pod-1              10.42.7.21  CLIENT1     10s         8m            2    -  work:P
 generation, timeouts: __consumer_offsets HH:MM:SS   state, members: coordinator   not read: -
@@ -106,7 +106,7 @@ func TestDescribeJSON(t *testing.T) {
 	joined(t, fc, 1, fakecluster.MemberConfig{Group: "orders"})
 	joined(t, fc, 1, fakecluster.MemberConfig{Group: "pay", Server: true})
 	a, out, stderr := testApp()
-	if code := runArgs(a, "-b", fc.Bootstrap(), "inspect", "--all-groups", "-o", "json"); code != exitOK {
+	if code := runArgs(a, "-b", fc.Bootstrap(), "inspect", "--all-groups", "-v", "-o", "json"); code != exitOK {
 		t.Fatalf("exit %d: %s", code, stderr)
 	}
 	var doc struct {
@@ -195,7 +195,7 @@ func TestDescribeWithoutReadSaysWhatIsMissing(t *testing.T) {
 		t.Errorf("%s", out)
 	}
 	a, _, stderr = testApp()
-	if code := runArgs(a, "-b", fc.Bootstrap(), "describe", "orders", "--strict"); code != exitIncomplete || !strings.Contains(stderr.String(), "could not be read") {
+	if code := runArgs(a, "-b", fc.Bootstrap(), "describe", "orders", "--strict"); code != exitIncomplete || !strings.Contains(stderr.String(), "not read: orders: session and rebalance timeouts") {
 		t.Errorf("--strict: exit %d: %s", code, stderr)
 	}
 }
@@ -290,7 +290,7 @@ func TestDescribeFrom(t *testing.T) {
 		{"describe", exitOK, "pay  Stable  consumer", ""},
 		{"describe orders", exitOK, "orders  Stable  classic  generation", ""},
 		{"describe --type consumer", exitOK, "pay  Stable", ""},
-		{"describe orders nix", exitNotFound, "orders  Stable", `group "nix": not in`},
+		{"describe orders nix", exitNotFound, "orders  Stable", `group "nix": not found in`},
 	} {
 		a, out, stderr := testApp()
 		code := runArgs(a, append(strings.Fields(tc.args), "--from", file)...)

@@ -92,13 +92,26 @@ func groupsError(err error) error {
 	var absent *past.AbsentError
 	switch {
 	case errors.As(err, &absent):
-		return notFound(absent, "it holds "+prose.Few(absent.Held, 8))
+		var near []string
+		for _, g := range absent.Groups {
+			near = append(near, prose.NearestFew(g, absent.Held)...)
+		}
+		if len(near) == 0 {
+			return notFound(absent, "it holds "+prose.Few(absent.Held, 8))
+		}
+		return notFound(absent, "nearest: "+strings.Join(distinct(near), ", "))
 	case errors.As(err, &open):
 		return incomplete(errors.New(strings.ReplaceAll(err.Error(), "\n", "; ")), "")
 	case errors.As(err, &missing):
 		return notFound(missing, nearestHint(missing))
 	}
 	return err
+}
+
+// tells reports whether a result is worth showing: it holds something, or nothing that
+// was named is missing; a program gets its document in any case.
+func (a *app) tells(groups int, missing error) bool {
+	return groups > 0 || missing == nil || a.flags.output == "json"
 }
 
 // nearestHint offers the ids that the missing ones may be misspellings of.

@@ -40,6 +40,7 @@ with other settings.`,
 	}
 	h.past.add(c)
 	h.causes.add(c)
+	a.addStrict(c, unread)
 	return c
 }
 
@@ -63,7 +64,10 @@ func (h *historyCmd) run(c *cobra.Command, args []string) error {
 		return nothingRead(p)
 	}
 	groups := h.groups(p, chosen)
-	if err := h.show(h.view(p.Case, groups, chosen.causes)); err != nil {
+	if h.tells(len(groups), p.Missing) {
+		err = h.show(h.view(p.Case, groups, chosen.causes))
+	}
+	if err != nil {
 		return err
 	}
 	if p.Missing != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect/past"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
+	"github.com/kgdiag/kgdiag/internal/show"
 	"github.com/kgdiag/kgdiag/internal/term"
 )
 
@@ -46,7 +47,7 @@ func (h *historyCmd) view(c *inspect.Case, groups []inspect.History, causes []in
 	if len(groups) == 0 {
 		v.Blocks = append(v.Blocks, render.Block{Lines: []render.Line{render.L("no group matches")}, NoTSV: true})
 	}
-	if lines := gapsByReason(inspect.HistoryGaps(c.Gaps)); len(lines) > 0 {
+	if lines := show.Gaps(inspect.HistoryGaps(c.Gaps)); len(lines) > 0 {
 		v.Blocks = append(v.Blocks, render.Block{Lines: lines, NoTSV: true})
 	}
 	v.Blocks = append(v.Blocks, render.Block{Table: historyTSV(groups), TSVOnly: true})
@@ -146,7 +147,7 @@ func (h *historyCmd) table(g *inspect.History) *render.Table {
 		row := []render.Span{render.P("%s", when), render.P("%s", diagnose.GenerationText(r)), render.P("%s", diagnose.MembersText(r)),
 			render.P("%s", diagnose.Who(&r)), render.S(causeStyle(r), "%s", diagnose.CauseText(r)), render.P("%s", r.Sureness())}
 		if server {
-			row = append(row, render.P("%s", spanOf(r.Converged)), render.P("%s", r.ConvergedLast))
+			row = append(row, render.P("%s", show.Span(r.Converged)), render.P("%s", r.ConvergedLast))
 		} else {
 			row = append(row, render.P("%s", diagnose.Paused(r.Stopped, r.StoppedAtMost)))
 		}

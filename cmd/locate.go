@@ -56,6 +56,7 @@ group has is a fair question. With - the ids come from standard input, one a lin
 	f.Int32Var(&o.ifDown, "if-down", unset, "who takes over when this broker goes")
 	f.BoolVar(&o.offline, "offline", false, "ask no cluster; needs --partitions")
 	f.Int32Var(&o.count, "partitions", 0, "partitions of the topic, for --offline")
+	a.addStrict(c, unread)
 	return c
 }
 

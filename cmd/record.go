@@ -13,6 +13,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect/past"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
+	"github.com/kgdiag/kgdiag/internal/show"
 )
 
 var _ = command(70, newRecordCmd)
@@ -52,6 +53,7 @@ meanwhile. The log shows none of these. Ctrl-C ends the looking, and the file is
 	c.Flags().BoolVar(&r.redact, "redact", false, "replace hosts, clients and group names, each always by the same word")
 	c.Flags().BoolVar(&r.force, "force", false, "overwrite the file if it exists")
 	r.past.add(c)
+	a.addStrict(c, unread)
 	return c
 }
 
@@ -147,7 +149,7 @@ func (r *recordCmd) view(c *inspect.Case, size int) render.View {
 		render.L("next   kgdiag why --from %s", prose.ShellWord(r.to)),
 	}
 	v := render.View{Head: r.clusterLine(c.Cluster, ""), Blocks: []render.Block{{Lines: lines}}, Data: doc}
-	if gaps := gapsByReason(c.Gaps); len(gaps) > 0 {
+	if gaps := show.Gaps(c.Gaps); len(gaps) > 0 {
 		v.Blocks = append(v.Blocks, render.Block{Lines: gaps, NoTSV: true})
 	}
 	return v

@@ -177,7 +177,6 @@ func (a *app) addGlobalFlags(f *pflag.FlagSet) {
 	f.BoolVarP(&g.verbose, "verbose", "v", false, "more evidence")
 	f.BoolVar(&g.debug, "debug", false, "log the requests on stderr")
 	f.BoolVar(&g.utc, "utc", false, "show times in UTC")
-	f.BoolVar(&g.strict, "strict", false, "exit 3 if something could not be checked")
 	for _, hidden := range []string{"bootstrap-servers", "brokers", "format"} {
 		_ = f.MarkHidden(hidden) // the flag was added above
 	}

@@ -3,7 +3,9 @@ package cmd
 import (
 	"context"
 	"fmt"
+	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"github.com/kgdiag/kgdiag/inspect"
@@ -50,8 +52,20 @@ func (a *app) strictly(gaps []inspect.Gap) error {
 	if !a.flags.strict || len(gaps) == 0 {
 		return nil
 	}
-	return incomplete(fmt.Errorf("--strict: %s could not be read", prose.Plural(len(gaps), "thing")), "")
+	var what []string
+	for _, g := range gaps {
+		what = append(what, strings.TrimPrefix(g.Group+": ", ": ")+g.What)
+	}
+	return incomplete(fmt.Errorf("--strict: not read: %s", prose.Few(what, 3)), "")
 }
+
+// addStrict adds --strict to a command that heeds it, with what it asks for there.
+func (a *app) addStrict(c *cobra.Command, unless string) {
+	c.Flags().BoolVar(&a.flags.strict, "strict", false, "exit 3 "+unless)
+}
+
+// unread is when --strict of the commands that read a cluster trips.
+const unread = "if something of the cluster or the log could not be read"
 
 // gapLines tell people what could not be read, why, and what would allow it.
 func gapLines(gaps []inspect.Gap) []render.Line {

@@ -8,6 +8,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
+	"github.com/kgdiag/kgdiag/internal/show"
 	"github.com/kgdiag/kgdiag/internal/term"
 )
 
@@ -32,7 +33,7 @@ func (w *whyCmd) triageView(c *inspect.Case, t diagnose.Triage) render.View {
 		block.Lines = []render.Line{render.L("no group rebalanced")}
 	}
 	v.Blocks = append(v.Blocks, block)
-	if lines := gapsByReason(inspect.HistoryGaps(c.Gaps)); len(lines) > 0 {
+	if lines := show.Gaps(inspect.HistoryGaps(c.Gaps)); len(lines) > 0 {
 		v.Blocks = append(v.Blocks, render.Block{Lines: lines, NoTSV: true})
 	}
 	v.Blocks = append(v.Blocks, render.Block{Table: whyTSV(t.Groups), TSVOnly: true})

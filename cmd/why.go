@@ -36,6 +36,7 @@ share a cause, so that a broker's or a machine's problem is not taken for theirs
 	}
 	w.past.add(c)
 	w.causes.add(c)
+	a.addStrict(c, unread)
 	return c
 }
 
@@ -68,7 +69,10 @@ func (w *whyCmd) run(c *cobra.Command, args []string) error {
 		t.Groups = diagnose.Groups(p.Case, p.IDs, o)
 		v = w.view(p.Case, t)
 	}
-	if err := w.show(v); err != nil {
+	if w.tells(len(t.Groups), p.Missing) {
+		err = w.show(v)
+	}
+	if err != nil {
 		return err
 	}
 	if p.Missing != nil {

@@ -363,7 +363,8 @@ func TestPastFlags(t *testing.T) {
 		{[]string{"history", "orders", "--from", file, "--fail-on", "session_expired"}, 0, ""},
 		{[]string{"history", "orders", "--from", file, "--fail-on", "often"}, 2, "--fail-on"},
 		{[]string{"history", "orders", "--from", file, "--cause", "bad_luck"}, 2, "no such cause"},
-		{[]string{"history", "ordres", "--from", file}, 4, "it holds orders"},
+		{[]string{"history", "ordres", "--from", file}, 4, "nearest: orders"},
+		{[]string{"why", "bestellungen", "--from", file}, 4, "it holds orders"},
 		{[]string{"history", "--from", "nowhere.kgcase"}, 2, "no such file"},
 		{[]string{"history", "--from", "why_test.go"}, 2, "not a case file"},
 		{[]string{"history"}, 2, "no group is named"},
@@ -375,6 +376,9 @@ func TestPastFlags(t *testing.T) {
 		{[]string{"record", "--from", file, "--to", file}, 2, "exists already"},
 	} {
 		out, errs, code := screenOf(c.args...)
+		if code == exitNotFound && out != "" {
+			t.Errorf("%v: a page about nothing:\n%s", c.args, out)
+		}
 		if code != c.code || !strings.Contains(errs, c.want) {
 			t.Errorf("%v: exit code %d, want %d: %s%s", c.args, code, c.code, out, errs)
 		}

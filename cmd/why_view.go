@@ -12,6 +12,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
+	"github.com/kgdiag/kgdiag/internal/show"
 	"github.com/kgdiag/kgdiag/internal/term"
 )
 
@@ -345,7 +346,7 @@ func (w *whyCmd) checkLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Lin
 		lines = append(lines, paragraph("", prose.Plural(d.Others, "unrelated finding")+": kgdiag advise "+prose.ShellWord(d.Group)+w.connectWords()+flagWords("--from", w.past.from)+flagWords("--log", w.past.logs...)+flagWords("--gc-log", w.past.gcLogs...))...)
 	}
 	told := func(g inspect.Gap) bool { return strings.Contains(text, "("+g.Why) }
-	for _, l := range gapsByReason(slices.DeleteFunc(inspect.GapsOf(c.Gaps, d.Group), told)) {
+	for _, l := range show.Gaps(slices.DeleteFunc(inspect.GapsOf(c.Gaps, d.Group), told)) {
 		lines = append(lines, paragraph("", l.Plain())...)
 	}
 	return lines

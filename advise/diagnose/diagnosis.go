@@ -47,7 +47,7 @@ type Diagnosis struct {
 	Others    int                `json:"other_findings"`
 	Checked   int                `json:"checked"`
 	Rules     int                `json:"rules"`
-	Unchecked []advise.Unchecked `json:"unchecked"`
+	Unchecked []advise.Unchecked `json:"unchecked"` // null in a triage, which counts them for all
 	WhatIf    *inspect.Replay    `json:"what_if,omitempty"`
 
 	Unrelated   []advise.Finding     `json:"-"` // those that Others counts

@@ -16,6 +16,36 @@ import (
 type Triage struct {
 	Groups []Diagnosis   `json:"groups"`
 	Shared []SharedCause `json:"shared"` // never nil
+	// Unchecked are the rules that were not checked of all groups, once for each reason; of
+	// the groups there is then the number alone. Nil where groups were named.
+	Unchecked []UncheckedCount `json:"unchecked,omitempty"`
+}
+
+// UncheckedCount is a rule that was not checked, and of how many groups.
+type UncheckedCount struct {
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Reason string `json:"reason"`
+	Groups int    `json:"group_count"`
+}
+
+// countUnchecked moves what was not checked from each group to a count for all: it is
+// the same for most, and of thousands of groups it would be most of the document.
+func countUnchecked(ds []Diagnosis) []UncheckedCount {
+	at := map[[2]string]int{}
+	out := []UncheckedCount{}
+	for i := range ds {
+		for _, u := range ds[i].Unchecked {
+			key := [2]string{u.ID, u.Reason}
+			if _, seen := at[key]; !seen {
+				at[key] = len(out)
+				out = append(out, UncheckedCount{ID: u.ID, Name: u.Name, Reason: u.Reason})
+			}
+			out[at[key]].Groups++
+		}
+		ds[i].Unchecked = nil
+	}
+	return out
 }
 
 // TriageOf diagnoses groups of a case, and ranks them: stuck ones first, then those
@@ -23,7 +53,7 @@ type Triage struct {
 func TriageOf(c *inspect.Case, ids []string, o Options) Triage {
 	ds := Groups(c, ids, o)
 	slices.SortStableFunc(ds, func(x, y Diagnosis) int { return WorstFirst(&x, &y) })
-	return Triage{Groups: ds, Shared: correlate(ds, c.Window.Length())}
+	return Triage{Groups: ds, Shared: correlate(ds, c.Window.Length()), Unchecked: countUnchecked(ds)}
 }
 
 // WorstFirst orders groups: negative where x is worse off than y, by name where neither

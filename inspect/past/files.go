@@ -218,5 +218,12 @@ func (e *AbsentError) Error() string {
 	for i, id := range e.Groups {
 		quoted[i] = fmt.Sprintf("%q", id)
 	}
-	return fmt.Sprintf("group %s: not in %s", strings.Join(quoted, ", "), e.File)
+	noun, held := "group ", "1 group"
+	if len(quoted) > 1 {
+		noun = "groups "
+	}
+	if n := len(e.Held); n != 1 {
+		held = fmt.Sprintf("%d groups", n)
+	}
+	return fmt.Sprintf("%s%s: not found in %s (%s)", noun, strings.Join(quoted, ", "), e.File, held)
 }

@@ -42,7 +42,7 @@ func TestCaseOfOtherGroupsSaysWhatItHolds(t *testing.T) {
 		t.Fatal(err)
 	}
 	var absent *AbsentError
-	if !errors.As(p.Missing, &absent) || absent.Error() != `group "ordres": not in a.kgcase` || !slices.Equal(absent.Held, []string{"billing", "orders"}) {
+	if !errors.As(p.Missing, &absent) || absent.Error() != `group "ordres": not found in a.kgcase (2 groups)` || !slices.Equal(absent.Held, []string{"billing", "orders"}) {
 		t.Errorf("missing: %v", p.Missing)
 	}
 	if !slices.Equal(p.IDs, []string{"orders"}) || len(c.Groups) != 1 || len(c.Gaps) != 0 || c.Window.Length() != time.Minute {

@@ -55,10 +55,11 @@ func S(style term.Style, format string, args ...any) Span {
 // P is a plain piece.
 func P(format string, args ...any) Span { return S(term.Plain, format, args...) }
 
-// Column is a column of a table. Right aligns numbers.
+// Column is a column of a table. Right aligns numbers; Shorten allows to leave out the
+// middle of its cells where the table is wider than the terminal.
 type Column struct {
-	Name  string
-	Right bool
+	Name           string
+	Right, Shorten bool
 }
 
 // Table is a grid; rows may be shorter than the columns. An empty cell is shown as
@@ -68,11 +69,12 @@ type Table struct {
 	Rows    [][]Span
 }
 
-// Cols makes columns from names; a leading "#" or ">" right-aligns (">" is dropped).
+// Cols makes columns from names; a leading "#" or ">" right-aligns, a leading "~" allows
+// cells to be shortened (">" and "~" are dropped).
 func Cols(names ...string) []Column {
 	out := make([]Column, len(names))
 	for i, n := range names {
-		out[i] = Column{Name: strings.TrimPrefix(n, ">"), Right: strings.HasPrefix(n, ">") || strings.HasPrefix(n, "#")}
+		out[i] = Column{Name: strings.TrimLeft(n, ">~"), Right: strings.HasPrefix(n, ">") || strings.HasPrefix(n, "#"), Shorten: strings.HasPrefix(n, "~")}
 	}
 	return out
 }
