@@ -178,8 +178,12 @@ func (p *pastFlags) pastWords() string {
 	if since == usualSince {
 		since = ""
 	}
-	words := flagWords("--from", p.from) + flagWords("--since", since) + flagWords("--until", p.until)
-	return words + flagWords("--log", p.logs...) + flagWords("--gc-log", p.gcLogs...) + flagWords("--pods", p.pods...)
+	return flagWords("--since", since) + flagWords("--until", p.until) + p.sourceWords()
+}
+
+// sourceWords are the flags that name files to read.
+func (p *pastFlags) sourceWords() string {
+	return flagWords("--from", p.from) + flagWords("--log", p.logs...) + flagWords("--gc-log", p.gcLogs...) + flagWords("--pods", p.pods...)
 }
 
 // flagWords is a flag with each of its values that is not empty.

@@ -1,10 +1,15 @@
 package cmd
 
 import (
+	"bytes"
+	"io"
+
 	"github.com/spf13/cobra"
 
 	"github.com/kgdiag/kgdiag/advise/diagnose"
+	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/collect"
+	"github.com/kgdiag/kgdiag/internal/page"
 	"github.com/kgdiag/kgdiag/internal/render"
 )
 
@@ -31,8 +36,10 @@ share a cause, so that a broker's or a machine's problem is not taken for theirs
   kgdiag why orders
   kgdiag why orders --since 1d --log app.log
   kgdiag why orders --what-if max.poll.interval.ms=600000
-  kgdiag why --from orders.kgcase`,
-		RunE: w.run,
+  kgdiag why --from orders.kgcase
+  kgdiag why orders -o html > incident.html   a page to attach to a ticket`,
+		Annotations: map[string]string{extraOutputs: "html"},
+		RunE:        w.run,
 	}
 	w.past.add(c)
 	w.causes.add(c)
@@ -44,6 +51,9 @@ func (w *whyCmd) run(c *cobra.Command, args []string) error {
 	chosen, err := w.causes.read()
 	if err != nil {
 		return err
+	}
+	if w.flags.output == "html" && w.streams.OutTTY {
+		return usage("-o html writes a whole page, and the output is a terminal", "kgdiag why GROUP -o html > incident.html")
 	}
 	sel, err := w.past.groups.choose(w.app, args)
 	if err != nil {
@@ -62,14 +72,20 @@ func (w *whyCmd) run(c *cobra.Command, args []string) error {
 	o := diagnose.Options{Causes: chosen.causes, WhatIf: chosen.replay}
 	t := diagnose.Triage{Shared: []diagnose.SharedCause{}}
 	var v render.View
-	if triage && (w.past.from == "" || len(p.IDs) > 1) {
+	if triage = triage && (w.past.from == "" || len(p.IDs) > 1); triage {
 		t = diagnose.TriageOf(p.Case, p.IDs, o)
 		v = w.triageView(p.Case, t)
 	} else {
 		t.Groups = diagnose.Groups(p.Case, p.IDs, o)
 		v = w.view(p.Case, t)
 	}
-	if w.tells(len(t.Groups), p.Missing) {
+	switch {
+	case !w.tells(len(t.Groups), p.Missing):
+	case w.flags.output == "html":
+		err = w.document(page.HTML, p.Case, t)
+	case w.flags.output == "markdown" && !triage:
+		err = w.document(page.Markdown, p.Case, t)
+	default:
 		err = w.show(v)
 	}
 	if err != nil {
@@ -84,4 +100,14 @@ func (w *whyCmd) run(c *cobra.Command, args []string) error {
 		}
 	}
 	return w.strictly(p.Case.Gaps)
+}
+
+// document writes a report, whole or not at all.
+func (w *whyCmd) document(write func(io.Writer, *inspect.Case, diagnose.Triage, page.Options) error, c *inspect.Case, t diagnose.Triage) error {
+	var b bytes.Buffer
+	if err := write(&b, c, t, page.Options{Program: "kgdiag " + Version(), Connect: w.connectWords(), Sources: w.past.sourceWords(),
+		Kept: w.past.from != "", Zone: w.zone(), Now: w.now()}); err != nil {
+		return err
+	}
+	return w.write(b.Bytes())
 }

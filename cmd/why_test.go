@@ -274,6 +274,8 @@ func withoutChecks(page string) string {
 	inside := false
 	for _, l := range strings.SplitAfter(page, "\n") {
 		switch {
+		case strings.HasPrefix(l, "**Not checked**: "):
+			out = append(out, "**Not checked**: (rules)\n")
 		case strings.HasPrefix(l, "NOT CHECKED "):
 			inside = true
 			out = append(out, "NOT CHECKED  (rules)\n")
@@ -310,7 +312,7 @@ func TestPages(t *testing.T) {
 			if string(want) != out {
 				t.Errorf("%s is out of date (go test ./cmd -run TestPages -update-why); now:\n%s", file, out)
 			}
-			if lines := strings.Count(strings.ReplaceAll(out, "```\n", ""), "\n"); p.args[0] == "why" && lines > 26 {
+			if lines := strings.Count(out, "\n"); p.args[0] == "why" && name != "markdown" && lines > 26 {
 				t.Errorf("%d lines: a page of why has 25 at most", lines)
 			}
 		})
@@ -348,6 +350,30 @@ func TestWhyJSONHasWhatRunbooksLeanOn(t *testing.T) {
 		if _, ok := left[key]; !ok {
 			t.Errorf("no left.%s", key)
 		}
+	}
+}
+
+// TestWhyWritesAPage holds that the page is written whole, names its case, and is not
+// poured into a terminal.
+func TestWhyWritesAPage(t *testing.T) {
+	file := slowOrders().file(t)
+	out, errs, code := screenOf("why", "orders", "-o", "html", "--from", file)
+	if code != 0 || errs != "" || !strings.HasPrefix(out, "<!doctype html>") || !strings.HasSuffix(out, "</html>\n") {
+		t.Fatalf("exit code %d: %s%.200s", code, errs, out)
+	}
+	if want := "kgdiag why orders --from " + file + " --since 2026-11-21T12:00:00Z --until 2026-11-21T13:00:00Z -o html"; !strings.Contains(out, want) {
+		t.Errorf("does not say %s", want)
+	}
+	if strings.Contains(out, "kgdiag record") {
+		t.Error("asks to record what lies in a file already")
+	}
+	var page, complaint bytes.Buffer
+	a := &app{streams: &term.Streams{In: strings.NewReader(""), Out: &page, Err: &complaint, OutTTY: true}, now: time.Now, getenv: func(string) string { return "" }}
+	if code := a.run(context.Background(), []string{"why", "-o", "html", "--from", file}); code != 2 || page.Len() > 0 || !strings.Contains(complaint.String(), "-o html > incident.html") {
+		t.Errorf("on a terminal: exit code %d, %d bytes, %s", code, page.Len(), complaint.String())
+	}
+	if _, errs, code := screenOf("history", "orders", "-o", "html", "--from", file); code != 2 || !strings.Contains(errs, "not known") {
+		t.Errorf("history: exit code %d: %s", code, errs)
 	}
 }
 

@@ -337,10 +337,7 @@ func setting(word, what, note, id string) []render.Line {
 
 // checkLines say what was not read and not checked.
 func (w *whyCmd) checkLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line {
-	text := "every rule was checked"
-	if n := d.Rules - d.Checked; n > 0 {
-		text = fmt.Sprintf("%d of %s: %s", n, prose.Plural(d.Rules, "rule"), strings.ReplaceAll(advise.NotChecked(d.Unchecked), "add -f FILE", "kgdiag advise -f FILE"))
-	}
+	text := d.NotChecked()
 	lines := paragraph("NOT CHECKED", text)
 	if d.Others > 0 {
 		lines = append(lines, paragraph("", prose.Plural(d.Others, "unrelated finding")+": kgdiag advise "+prose.ShellWord(d.Group)+w.connectWords()+flagWords("--from", w.past.from)+flagWords("--log", w.past.logs...)+flagWords("--gc-log", w.past.gcLogs...))...)

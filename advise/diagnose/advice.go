@@ -134,17 +134,17 @@ func (d *Diagnosis) Next(kept bool) []Step {
 	if kept {
 		return []Step{watch}
 	}
-	return []Step{watch, {"record", "--to " + fileWord(d.Group) + ".kgcase", "keeps the evidence"}}
+	return []Step{watch, {"record", "--to " + CaseFile(d.Group), "keeps the evidence"}}
 }
 
-// fileWord makes a file name of a group id.
-func fileWord(id string) string {
+// CaseFile is the name of a case file for a group.
+func CaseFile(group string) string {
 	s := strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_', r == '-':
 			return r
 		}
 		return '-'
-	}, id)
-	return strings.TrimLeft(s, "-.")
+	}, group)
+	return strings.TrimLeft(s, "-.") + ".kgcase"
 }

@@ -13,6 +13,21 @@ import (
 // sureWords say how sure a cause is, as people do.
 var sureWords = map[inspect.Confidence]string{inspect.High: "very likely", inspect.Medium: "likely", inspect.Low: "possible"}
 
+// Likelihood is how sure the cause of a rebalance is, as people say it: "stated", "very
+// likely", "likely" or "possible"; "observed" of a member that is there to be seen, and
+// "not known" where the cause is not.
+func Likelihood(r *inspect.Rebalance) string {
+	switch {
+	case !r.Cause.Explained():
+		return "not known"
+	case r.Cause == inspect.MemberJoined && r.Confidence == inspect.High:
+		return "observed"
+	case r.Sureness() == string(inspect.Stated):
+		return string(inspect.Stated)
+	}
+	return sureWords[r.Confidence]
+}
+
 // Sure says how sure the cause is, and what it was read from: "likely, inferred from
 // commit gaps".
 func (d *Diagnosis) Sure() string {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kgdiag/kgdiag/advise"
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/internal/prose"
 )
@@ -111,6 +112,15 @@ func (d *Diagnosis) Worst() string {
 		cause = "stuck; " + cause
 	}
 	return cause
+}
+
+// NotChecked says how many rules were not checked, and what each lacks.
+func (d *Diagnosis) NotChecked() string {
+	n := d.Rules - d.Checked
+	if n <= 0 {
+		return "every rule was checked"
+	}
+	return fmt.Sprintf("%d of %s: %s", n, prose.Plural(d.Rules, "rule"), strings.ReplaceAll(advise.NotChecked(d.Unchecked), "add -f FILE", "kgdiag advise -f FILE"))
 }
 
 // ReplayLines say what would have been under other settings: how much, and then each

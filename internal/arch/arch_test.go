@@ -45,6 +45,7 @@ var allowed = map[string][]string{
 	"internal/eventtext":            {"advise/diagnose", "inspect", "inspect/watch", "internal/prose", "internal/term"},
 	"internal/render":               {"internal/term", "internal/prose"},
 	"internal/show":                 {"inspect", "locate", "internal/prose", "internal/render", "internal/term"},
+	"internal/page":                 {"inspect", "advise", "advise/diagnose", "internal/prose", "internal/render"},
 	"internal/kconn":                {"internal/kconn/settings", "internal/kconn/credentials", "internal/kconn/stores", "internal/kconn/fault", "internal/hedge", "internal/prose"},
 	"internal/kconn/settings":       {"internal/kconn/fault", "inspect/clientconf/properties", "internal/prose"},
 	"internal/kconn/credentials":    {"internal/kconn/settings", "internal/kconn/stores", "internal/kconn/fault"},
@@ -63,7 +64,7 @@ var allowed = map[string][]string{
 	"internal/realtest":             {"*"},                    // tests only
 	"cmd": {"advise", "advise/diagnose", "advise/explain", "inspect", "inspect/access", "inspect/clientconf", "inspect/clientconf/properties",
 		"inspect/clientlog", "inspect/collect", "inspect/offsetlog", "inspect/past", "inspect/watch", "locate",
-		"internal/demo", "internal/kconn", "internal/kconn/fault", "internal/project", "internal/prose", "internal/render", "internal/show", "internal/flaghelp", "internal/eventtext", "internal/term"},
+		"internal/demo", "internal/kconn", "internal/kconn/fault", "internal/page", "internal/project", "internal/prose", "internal/render", "internal/show", "internal/flaghelp", "internal/eventtext", "internal/term"},
 }
 
 // onlyImporter names libraries that one package alone may know, so that a change of

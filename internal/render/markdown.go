@@ -2,6 +2,7 @@ package render
 
 import (
 	"io"
+	"regexp"
 	"strings"
 
 	"github.com/olekukonko/tablewriter/renderer"
@@ -42,25 +43,44 @@ func renderMarkdown(w io.Writer, v View, _ *term.Painter) error {
 	return err
 }
 
-// mdLines fences lines; a fence longer than any run of backticks in them cannot be
-// closed from within.
+// mdLines fences lines.
 func mdLines(b *strings.Builder, lines []Line) {
 	if len(lines) == 0 {
 		return
 	}
+	texts := make([]string, len(lines))
+	for i, l := range lines {
+		texts[i] = l.Plain()
+	}
+	b.WriteString(Fenced("text", texts) + "\n")
+}
+
+// Fenced is a fenced block of lines, cleaned; a fence longer than any run of backticks in
+// them cannot be closed from within.
+func Fenced(language string, lines []string) string {
 	fence := "```"
 	for _, l := range lines {
-		for strings.Contains(l.Plain(), fence) {
+		for strings.Contains(l, fence) {
 			fence += "`"
 		}
 	}
-	b.WriteString(fence + "text\n")
+	var b strings.Builder
+	b.WriteString(fence + language + "\n")
 	for _, l := range lines {
-		b.WriteString(strings.TrimRight(Clean(l.Plain()), " ") + "\n")
+		b.WriteString(strings.TrimRight(Clean(l), " ") + "\n")
 	}
-	b.WriteString(fence + "\n\n")
+	b.WriteString(fence + "\n")
+	return b.String()
 }
 
 var mdReplacer = strings.NewReplacer(`\`, `\\`, "`", "\\`", "*", `\*`, "_", `\_`, "|", `\|`, "<", "&lt;", ">", "&gt;", "[", `\[`, "]", `\]`, "#", `\#`)
+
+// EscapeMarkdown makes text stand for itself in Markdown. An underscore within a word
+// does, so that causes and settings stay readable where Markdown is shown as it is.
+func EscapeMarkdown(s string) string {
+	return innerUnderscore.ReplaceAllString(mdEscape(s), "${1}_${2}")
+}
+
+var innerUnderscore = regexp.MustCompile(`([0-9A-Za-z])\\_([0-9A-Za-z])`)
 
 func mdEscape(s string) string { return mdReplacer.Replace(s) }

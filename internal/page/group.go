@@ -1,0 +1,275 @@
+package page
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kgdiag/kgdiag/advise"
+	"github.com/kgdiag/kgdiag/advise/diagnose"
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/prose"
+)
+
+// Rebalance is one rebalance of the window.
+type Rebalance struct {
+	Number                                         int // in the window, from 1
+	Anchor, Time, Generation, Members, Who         string
+	Cause, Tone, Sure, Paused, Means, Moved, Notes string
+	Evidence, Rivals                               []string
+}
+
+// Fix is a finding with what to change.
+type Fix struct {
+	ID, Name, Severity, Message, Where, Docs string
+	Evidence                                 []string
+	Set                                      Shell // settings to copy, one a line; "" for none
+	Notes                                    []string
+	Or                                       []Alternative
+	Summary, Avoided, Tradeoff, BecauseOf    string
+}
+
+// Alternative is what would do instead of a fix.
+type Alternative struct {
+	Set  Shell
+	Note string
+}
+
+// group writes down one group.
+func (w *writer) group(d *diagnose.Diagnosis, anchor string, cut *cuts) Group {
+	g := Group{ID: d.Group, Anchor: anchor, Verdict: string(d.Verdict), Tone: tone(d.Verdict), Lead: w.lead(d)}
+	if d.Waiting != nil {
+		g.Waiting = d.Waiting.Text(w.clock)
+	}
+	if d.Calm() {
+		g.Calm = w.calm(d)
+	} else {
+		w.cause(&g, d)
+		g.Cost = d.Cost.String()
+	}
+	w.fixes(&g, d)
+	if d.WhatIf != nil {
+		g.Replay = diagnose.ReplayLines(d.WhatIf, w.clock, w.l.evidence)
+	}
+	g.Chart = w.chart(d, anchor, cut)
+	w.rebalances(&g, d)
+	g.Config = w.config(d, cut)
+	g.Checks = d.NotChecked()
+	g.Unchecked, g.Gaps = uncheckedOf(d.Unchecked, w.l.unchecked), gapsOf(inspect.GapsOf(w.c.Gaps, d.Group))
+	for _, s := range d.Next(w.o.Kept) {
+		text := strings.TrimRight("kgdiag "+s.Command+" "+prose.ShellWord(d.Group)+w.o.Connect+" "+s.Options, " ")
+		g.Next = append(g.Next, Command{Shell(text), s.Why})
+	}
+	cut.courses += g.CoursesCut
+	cut.rebalances += g.RebalancesCut
+	cut.findings += g.UnrelatedCut
+	return g
+}
+
+// lead says how much happened, and the state now.
+func (w *writer) lead(d *diagnose.Diagnosis) string {
+	now := d.Now(w.o.Now)
+	if w.o.Kept && d.Live != nil && d.State != "" {
+		now = fmt.Sprintf("%s (read at %s)", now, w.clock(d.Live.At))
+	}
+	if len(d.Rebalances) == 0 {
+		return now
+	}
+	s := prose.Plural(len(d.Rebalances), "rebalance")
+	if d.Summary.Evictions > 0 {
+		s += ", " + prose.Plural(d.Summary.Evictions, "eviction")
+	}
+	return s + ". Currently " + now
+}
+
+// calm is said of a group in which nothing is to be explained.
+func (w *writer) calm(d *diagnose.Diagnosis) string {
+	switch {
+	case len(d.Rebalances) > 0:
+		r := d.Rebalances[len(d.Rebalances)-1]
+		return fmt.Sprintf("last rebalance %s, %s: %s", w.clock(r.Time), diagnose.CauseText(r), diagnose.Who(&r))
+	case d.Last != nil:
+		return fmt.Sprintf("no rebalance in this time; the last one was at %s, generation %d, %s", w.day(d.Last.Time), d.Last.Generation, d.Last.Cause)
+	case d.NoHistory != "":
+		return "its history was not read: " + d.NoHistory
+	}
+	return "no rebalance is known since " + w.day(w.c.Window.From)
+}
+
+// cause says why, with the evidence.
+func (w *writer) cause(g *Group, d *diagnose.Diagnosis) {
+	if d.AtRecord {
+		g.Why = append(g.Why, d.AtWhich())
+	}
+	g.Why = append(g.Why, d.Why()+d.Since(w.clock))
+	g.Sure, g.Evidence = d.Sure(), firstOf(d.Evidence, w.l.evidence)
+	g.Courses, g.Between = w.courses(d)
+	if n := len(g.Courses) - w.l.courses; n > 0 {
+		g.CoursesCut, g.Courses = n, g.Courses[n:]
+	}
+	for _, text := range []string{d.CouldBe(), d.RuledOut(), d.Decide()} {
+		if text != "" {
+			g.Doubts = append(g.Doubts, text)
+		}
+	}
+	if len(d.Records) == 0 {
+		if d.MemberNotData() {
+			g.Evidence = append(g.Evidence, "others processed the same partitions in time: look at this member first")
+		}
+		return
+	}
+	if !d.AtRecord {
+		g.Evidence = append(g.Evidence, fmt.Sprintf("%d of the departures happened at one record: %s", d.Records[0].Times, d.Records[0].Place))
+	}
+	first, _, _ := strings.Cut(w.c.Cluster.Bootstrap, ",")
+	if read := d.Records[0].Command(first); read != "" {
+		g.Read = &Command{Shell(read), "shows that record"}
+	}
+}
+
+// courses are the departures of the cause; none where it is no member's.
+func (w *writer) courses(d *diagnose.Diagnosis) (list []Course, between bool) {
+	longest, most := -1, time.Duration(0)
+	for i, oc := range d.Occurrences {
+		if oc.Departure == nil {
+			return nil, false
+		}
+		if s := inspect.Or(oc.Departure.Stall, 0); s > most {
+			most, longest = s, i
+		}
+		list = append(list, Course{Course: diagnose.CourseOf(oc.Departure, w.clock)})
+	}
+	if longest >= 0 && len(list) > 1 {
+		list[longest].Longest = true
+	}
+	return list, most > 0
+}
+
+// fixes are the findings: those that are tied to the cause, and the others.
+func (w *writer) fixes(g *Group, d *diagnose.Diagnosis) {
+	for i := range d.Findings {
+		f := w.fix(&d.Findings[i])
+		if d.Findings[i].Fix != nil {
+			f.Avoided = d.Avoided(&d.Findings[i]).String()
+		}
+		g.Fixes = append(g.Fixes, f)
+	}
+	if len(g.Fixes) == 0 && !d.Calm() {
+		g.Remedy, _ = d.Remedy()
+	}
+	for i := range d.Unrelated {
+		if i == w.l.findings {
+			g.UnrelatedCut = len(d.Unrelated) - i
+			break
+		}
+		g.Unrelated = append(g.Unrelated, w.fix(&d.Unrelated[i]))
+	}
+}
+
+// fix writes down a finding.
+func (w *writer) fix(f *advise.Finding) Fix {
+	out := Fix{ID: f.ID, Name: f.Name, Severity: string(f.Severity), Message: f.Message, Docs: f.Docs, Evidence: firstOf(f.Evidence, w.l.evidence), BecauseOf: f.BecauseOf}
+	if f.Where != nil && f.Where.File != "" {
+		out.Where = f.Where.File
+		if f.Where.Line > 0 {
+			out.Where += fmt.Sprintf(":%d", f.Where.Line)
+		}
+	}
+	x := f.Fix
+	if x == nil {
+		return out
+	}
+	out.Summary, out.Tradeoff = x.Summary, x.Price
+	if out.Tradeoff == "none" {
+		out.Tradeoff = ""
+	}
+	if len(x.Edits) == 0 {
+		out.Set = settings(x.Set)
+	}
+	for _, e := range x.Edits {
+		w.edit(&out, e, x.Notes[e.Key])
+	}
+	return out
+}
+
+// edit adds one line to write or to delete to a fix, or to one of its alternatives.
+func (w *writer) edit(f *Fix, e advise.Edit, note string) {
+	set := Shell(e.Spelled + "=" + e.Value)
+	switch {
+	case e.Delete:
+		f.Notes = append(f.Notes, "delete "+e.Spelled)
+	case e.Alternative == 0:
+		f.Set = joined(f.Set, set)
+		if note != "" {
+			f.Notes = append(f.Notes, e.Spelled+": "+note)
+		}
+	default:
+		for len(f.Or) < e.Alternative {
+			f.Or = append(f.Or, Alternative{})
+		}
+		or := &f.Or[e.Alternative-1]
+		or.Set, or.Note = joined(or.Set, set), note
+	}
+}
+
+// joined puts a line below others.
+func joined(above, line Shell) Shell {
+	if above == "" {
+		return line
+	}
+	return above + "\n" + line
+}
+
+// settings are lines to copy.
+func settings(set map[string]string) Shell {
+	var text Shell
+	for _, k := range slices.Sorted(maps.Keys(set)) {
+		text = joined(text, Shell(k+"="+set[k]))
+	}
+	return text
+}
+
+// rebalances are those of the window, the newest where there are too many.
+func (w *writer) rebalances(g *Group, d *diagnose.Diagnosis) {
+	g.RebalancesCut = max(0, len(d.Rebalances)-w.l.rebalances)
+	for i := g.RebalancesCut; i < len(d.Rebalances); i++ {
+		r := &d.Rebalances[i]
+		x := Rebalance{Number: i + 1, Anchor: fmt.Sprintf("%s-r%d", g.Anchor, i+1), Time: w.clock(r.Time), Generation: diagnose.GenerationText(*r),
+			Members: diagnose.MembersText(*r), Who: diagnose.Who(r), Cause: diagnose.CauseText(*r), Tone: causeTone(r), Sure: diagnose.Likelihood(r),
+			Paused: diagnose.Paused(r.Stopped, r.StoppedAtMost), Means: r.Cause.Info().Seen, Evidence: firstOf(r.Evidence, w.l.evidence), Notes: strings.Join(firstOf(r.Notes, w.l.evidence), "; ")}
+		if r.Converged != nil {
+			x.Paused = "converged in " + prose.Span(r.Converged.Duration())
+		}
+		if r.Moved > 0 {
+			x.Moved = fmt.Sprintf("%d of %s moved", r.Moved, prose.Plural(r.Assigned, "partition"))
+		}
+		for _, v := range r.Rivals {
+			text := "could also be: " + v.Cause.Info().Name
+			if v.WhyNot != "" {
+				text = fmt.Sprintf("ruled out: %s (%s)", v.Cause.Info().Name, v.WhyNot)
+			}
+			x.Rivals = append(x.Rivals, text)
+		}
+		g.Rebalances = append(g.Rebalances, x)
+	}
+}
+
+// causeTone marks evictions, and what is not explained.
+func causeTone(r *inspect.Rebalance) string {
+	switch {
+	case r.Cause.Eviction():
+		return "bad"
+	case !r.Cause.Explained():
+		return "warn"
+	}
+	return "plain"
+}
+
+func firstOf(list []string, most int) []string {
+	if len(list) > most {
+		return append(slices.Clone(list[:most]), fmt.Sprintf("and %d more", len(list)-most))
+	}
+	return slices.Clone(list)
+}
