@@ -22,6 +22,7 @@ type Case struct {
 	Records      []Record       `json:"records,omitempty"` // ordered by partition, then offset
 	Logs         []PartitionLog `json:"partition_logs,omitempty"`
 	Observations []Observation  `json:"observations,omitempty"` // ordered by time within a group
+	OffsetPolls  []OffsetPolls  `json:"offset_polls,omitempty"` // when committed offsets were polled, likewise
 	Timelines    []Timeline     `json:"timelines,omitempty"`
 	OffsetsAt    []OffsetAt     `json:"offsets_at,omitempty"` // where partitions were at the moments that departures turn on
 	Processes    []ProcessLife  `json:"processes,omitempty"`  // what the platform says of the consumers' processes
@@ -77,6 +78,7 @@ const (
 	FactOffsetsTopic Fact = "offsets_topic" // Metadata of __consumer_offsets
 	FactCoordinator  Fact = "coordinator"   // FindCoordinator
 	FactHistory      Fact = "history"       // Fetch of __consumer_offsets
+	FactCommits      Fact = "commits"       // polls of OffsetFetch, where that is denied
 	FactClientConfig Fact = "client_config" // configuration files
 	FactClientLog    Fact = "client_log"    // log files
 	FactDeclared     Fact = "declared"      // --batch-time, --record-time, --back-off, --gc-pause

@@ -32,12 +32,13 @@ const (
 	RecStreamsTopology           RecordType = 23
 )
 
-// Record is one decoded record of __consumer_offsets. The key fields are always
+// Record is one decoded record of __consumer_offsets, or a commit that polls of
+// OffsetFetch saw (Polled), where that topic may not be read. The key fields are always
 // filled; of the pointers below, the one of its type is set unless Tombstone.
 type Record struct {
 	Type        RecordType `json:"type"`
-	Partition   int32      `json:"partition"` // of __consumer_offsets
-	Offset      int64      `json:"offset"`
+	Partition   int32      `json:"partition"`    // of __consumer_offsets; -1 of a commit that polls saw
+	Offset      int64      `json:"offset"`       // or the number of such a commit in its group
 	Time        Time       `json:"time"`         // timestamp of the record
 	LeaderEpoch int32      `json:"leader_epoch"` // of the batch; -1 unknown. A change means that the coordinator moved
 	Version     int16      `json:"version"`      // of the value; -1 for a tombstone
@@ -71,6 +72,9 @@ type OffsetCommit struct {
 	Time        Time   `json:"time"`               // commitTimestamp
 	Expires     Time   `json:"expires,omitzero"`   // v1 only
 	TopicID     string `json:"topic_id,omitempty"` // v4+, base64url as Kafka prints it
+	// After is set where two polls of OffsetFetch saw different offsets: the commit was
+	// made after it, and by the record's Time. There may have been several in between.
+	After Time `json:"after,omitzero"`
 	// Thinned is how many commits of this partition were left out before this one, so
 	// that a busy group's case stays small (judge.Thinner).
 	Thinned int64 `json:"thinned,omitempty"`
@@ -223,6 +227,20 @@ type PartitionLog struct {
 	// hanging transaction, or one that ended after To. They were not handed out.
 	Open  int64  `json:"open_transaction_records,omitempty"`
 	Error string `json:"error,omitempty"` // why the scan ended at To
+}
+
+// Polled reports a commit that was not read from the log: two polls of the group's
+// committed offsets differed. Its time is an interval, and what such polls do not show
+// may have happened all the same.
+func (r *Record) Polled() bool { return r.Partition < 0 }
+
+// OffsetPolls is a run of polls that asked for a group's committed offsets: From is the
+// first, To the last of it. Where Error is set, these polls told nothing.
+type OffsetPolls struct {
+	Group string `json:"group"`
+	From  Time   `json:"from"`
+	To    Time   `json:"to"`
+	Error string `json:"error,omitempty"`
 }
 
 // ID names a record, and the rebalance that it is the first of: partition and offset of

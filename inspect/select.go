@@ -92,6 +92,7 @@ func (c *Case) Narrow(groups []string) {
 	c.Groups = slices.DeleteFunc(c.Groups, func(g Group) bool { return !keep[g.ID] })
 	c.Records = slices.DeleteFunc(c.Records, func(r Record) bool { return !keep[r.Group] })
 	c.Observations = slices.DeleteFunc(c.Observations, func(o Observation) bool { return !keep[o.Group] })
+	c.OffsetPolls = slices.DeleteFunc(c.OffsetPolls, func(o OffsetPolls) bool { return !keep[o.Group] })
 	c.Timelines = slices.DeleteFunc(c.Timelines, func(t Timeline) bool { return !keep[t.Group] })
 	c.Gaps = slices.DeleteFunc(c.Gaps, func(g Gap) bool { return g.Group != "" && !keep[g.Group] })
 }

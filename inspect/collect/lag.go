@@ -107,120 +107,14 @@ func (r *run) readCommits(ctx context.Context) (map[string]commits, map[string]m
 	return committed, shares
 }
 
-// fetchCommits sends OffsetFetch for many groups; brokers below v8 (up to 2.8) know
-// one group a request.
+// fetchCommits asks one coordinator for the offsets of its groups; what it does not
+// answer is a Gap.
 func (r *run) fetchCommits(ctx context.Context, b broker, ids []string) map[string]commits {
-	resp, err := offsetFetch(ctx, b, ids)
-	switch {
-	case err != nil:
-		for _, id := range ids {
-			r.lagGap(id, err)
-		}
-		return nil
-	case resp.Version < 8:
-		return r.fetchCommitsSingly(ctx, b, ids)
+	got, failed := r.committed(ctx, b, ids)
+	for _, id := range slices.Sorted(maps.Keys(failed)) {
+		r.lagGap(id, failed[id])
 	}
-	r.nameTopics(ctx, resp)
-	out := map[string]commits{}
-	for i := range resp.Groups {
-		g := &resp.Groups[i]
-		if err := kerr.ErrorForCode(g.ErrorCode); err != nil {
-			r.lagGap(g.Group, err)
-			continue
-		}
-		out[g.Group] = r.groupCommits(g)
-	}
-	return out
-}
-
-// fetchCommitsSingly sends one OffsetFetch a group.
-func (r *run) fetchCommitsSingly(ctx context.Context, b broker, ids []string) map[string]commits {
-	out := map[string]commits{}
-	var mu sync.Mutex
-	each(ids, func(id string) {
-		one, err := offsetFetch(ctx, b, []string{id})
-		if err == nil {
-			err = kerr.ErrorForCode(one.ErrorCode)
-		}
-		if err != nil {
-			r.lagGap(id, err)
-			return
-		}
-		c := commits{}
-		for _, t := range one.Topics {
-			for _, p := range t.Partitions {
-				if p.ErrorCode == 0 {
-					c[tp{t.Topic, p.Partition}] = p.Offset
-				}
-			}
-		}
-		mu.Lock()
-		defer mu.Unlock()
-		out[id] = c
-	})
-	return out
-}
-
-// offsetFetch asks for all committed offsets of groups. The first id is given in
-// the form of old brokers too.
-func offsetFetch(ctx context.Context, b broker, ids []string) (*kmsg.OffsetFetchResponse, error) {
-	req := kmsg.NewPtrOffsetFetchRequest()
-	req.Group = ids[0]
-	for _, id := range ids {
-		g := kmsg.NewOffsetFetchRequestGroup()
-		g.Group = id
-		req.Groups = append(req.Groups, g)
-	}
-	return req.RequestWith(ctx, b)
-}
-
-// nameTopics makes sure that the topics of an answer by id (v10) have names. Where
-// that fails the ids stand in the place of the names, which is still an answer.
-func (r *run) nameTopics(ctx context.Context, resp *kmsg.OffsetFetchResponse) {
-	var unknown [][16]byte
-	r.mu.Lock()
-	for _, g := range resp.Groups {
-		for _, t := range g.Topics {
-			if t.Topic == "" && r.m.byID[t.TopicID] == "" && !slices.Contains(unknown, t.TopicID) {
-				unknown = append(unknown, t.TopicID)
-			}
-		}
-	}
-	r.mu.Unlock()
-	if len(unknown) == 0 {
-		return
-	}
-	found, err := r.topicsByID(ctx, unknown)
-	if err != nil {
-		return
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for i := range found {
-		r.m.addTopic(&found[i])
-	}
-}
-
-// groupCommits reads one group of an answer of v8 or later.
-func (r *run) groupCommits(g *kmsg.OffsetFetchResponseGroup) commits {
-	c := commits{}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, t := range g.Topics {
-		name := t.Topic
-		if name == "" {
-			name = r.m.byID[t.TopicID]
-		}
-		if name == "" {
-			name = topicIDText(t.TopicID)
-		}
-		for _, p := range t.Partitions {
-			if p.ErrorCode == 0 {
-				c[tp{name, p.Partition}] = p.Offset
-			}
-		}
-	}
-	return c
+	return got
 }
 
 // lagGap says that a group's offsets were not read.

@@ -36,7 +36,9 @@ type Input struct {
 	Processes    []inspect.ProcessLife
 	Snapshot     *inspect.Group // null where the group was not described
 	Logs         []inspect.PartitionLog
-	End          inspect.Time // until when the log was read; zero: the newest record
+	OffsetPolls  []inspect.OffsetPolls  // when committed offsets were polled
+	Configs      []inspect.ClientConfig // for timeouts that were not read
+	End          inspect.Time           // until when the log was read; zero: the newest record
 }
 
 // split sorts the facts of a Case by group.
@@ -45,7 +47,7 @@ func split(c *inspect.Case) []*Input {
 	get := func(id string) *Input {
 		in := byID[id]
 		if in == nil {
-			in = &Input{Group: id, Logs: c.Logs, OffsetsAt: c.OffsetsAt, Processes: c.Processes, End: readUntil(c)}
+			in = &Input{Group: id, Logs: c.Logs, OffsetsAt: c.OffsetsAt, Processes: c.Processes, Configs: c.Configs, End: readUntil(c)}
 			byID[id] = in
 		}
 		return in
@@ -57,6 +59,10 @@ func split(c *inspect.Case) []*Input {
 	for i := range c.Observations {
 		in := get(c.Observations[i].Group)
 		in.Observations = append(in.Observations, c.Observations[i])
+	}
+	for _, p := range c.OffsetPolls {
+		in := get(p.Group)
+		in.OffsetPolls = append(in.OffsetPolls, p)
 	}
 	for i := range c.Groups {
 		get(c.Groups[i].ID).Snapshot = &c.Groups[i]

@@ -52,23 +52,34 @@ type thinPart struct {
 
 // Add takes the next record.
 func (t *Thinner) Add(r inspect.Record) {
-	if t.groups == nil {
-		t.groups = map[string]*thinGroup{}
-	}
-	g := t.groups[r.Group]
-	if g == nil {
-		g = &thinGroup{parts: map[membership.TopicPartition]*thinPart{}}
-		t.groups[r.Group] = g
-	}
+	g := t.group(r.Group)
 	if r.Commit == nil || r.Type > inspect.RecOffsetCommit {
 		if t.changes(&r) {
-			t.flush(g)
-			g.changed = r.Time.Time
+			t.Change(r.Group, r.Time.Time)
 		}
 		t.out = append(t.out, thinned{r, -1})
 		return
 	}
 	t.commit(g, r)
+}
+
+// Change tells of a change of members that no record shows: polls saw it.
+func (t *Thinner) Change(group string, at time.Time) {
+	g := t.group(group)
+	t.flush(g)
+	g.changed = at
+}
+
+func (t *Thinner) group(id string) *thinGroup {
+	if t.groups == nil {
+		t.groups = map[string]*thinGroup{}
+	}
+	g := t.groups[id]
+	if g == nil {
+		g = &thinGroup{parts: map[membership.TopicPartition]*thinPart{}}
+		t.groups[id] = g
+	}
+	return g
 }
 
 // changes reports a record after which members may be gone or partitions elsewhere.

@@ -32,7 +32,8 @@ type History struct {
 func Read(in Input) *History {
 	t := New(in.Options)
 	t.seen, t.snapshot = map[string]*Member{}, in.Snapshot
-	h := &History{Group: t, Records: ordered(in.Records), Seen: t.seen}
+	records, polled := fromLog(in.Records)
+	h := &History{Group: t, Records: ordered(records), Seen: t.seen}
 	t.nameTopics(h.Records)
 	t.recall(h.Records)
 	for _, r := range h.Records {
@@ -42,14 +43,43 @@ func Read(in Input) *History {
 	if len(h.Records) > 0 || len(in.Logs) > 0 {
 		return h
 	}
-	t.ByPolls = true
+	h.byPolls(in, ordered(polled))
+	return h
+}
+
+// fromLog tells records of the log from commits that polls saw.
+func fromLog(all []*inspect.Record) (records, polled []*inspect.Record) {
+	for _, r := range all {
+		if r.Polled() {
+			polled = append(polled, r)
+		} else {
+			records = append(records, r)
+		}
+	}
+	return records, polled
+}
+
+// byPolls reads the membership out of polls alone, and puts the commits that polls saw
+// where they belong: before the first sight of the group that is later than theirs.
+func (h *History) byPolls(in Input, commits []*inspect.Record) {
+	t := h.Group
+	t.ByPolls, h.Records = true, commits
 	if s := in.Snapshot; s != nil && len(in.Observations) > 0 && !s.At.IsZero() && !s.At.After(in.Observations[0].From.Time) && atRest(s.State) {
 		t.Start(s) // a rebalance that the first poll saw under way began after it
 	}
-	for i := range in.Observations {
-		h.keep(t.Poll(&in.Observations[i]), in.Observations[i].To.Time)
+	upTo := func(at time.Time) {
+		for t.pos < len(commits) && !commits[t.pos].Time.After(at) {
+			h.keep(t.Record(commits[t.pos]), commits[t.pos].Time.Time)
+		}
 	}
-	return h
+	for i := range in.Observations {
+		o := &in.Observations[i]
+		upTo(o.From.Time)
+		h.keep(t.Poll(o), o.To.Time)
+	}
+	for t.pos < len(commits) {
+		h.keep(t.Record(commits[t.pos]), commits[t.pos].Time.Time)
+	}
 }
 
 // keep appends the steps of changes that were read at a time.

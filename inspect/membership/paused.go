@@ -110,7 +110,11 @@ func (t *Group) committed(r *inspect.Record) {
 	if t.worked == nil {
 		t.worked = map[string]time.Time{}
 	}
-	t.worked[h.member] = r.Time.Time
+	at := r.Time.Time
+	if r.Polled() {
+		at = r.Commit.After.Time // it was then or later
+	}
+	t.worked[h.member] = at
 }
 
 // restarted is what is known of when members worked once a record has given them

@@ -2,6 +2,7 @@ package membership
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
@@ -23,14 +24,16 @@ func atRest(state string) bool { return state == "Stable" || state == "Empty" }
 // Where no records come (ByPolls) it tells the membership; else that a KIP-848 group
 // has converged, where no record did.
 //
-// Without records nobody's last commit or timeout is known, and a classic generation
-// is a lower bound.
+// Without records nobody's timeout is known, and a classic generation is a lower bound.
 func (t *Group) Poll(o *inspect.Observation) []Change {
 	if o.Error != "" {
 		return nil
 	}
 	wasStable := t.stable
 	t.stable = o.State == "Stable"
+	if t.ByPolls {
+		t.miss(o)
+	}
 	switch {
 	case Inactive(o.State):
 		return t.gone(o)
@@ -47,7 +50,56 @@ func (t *Group) Poll(o *inspect.Observation) []Change {
 		return t.pollStep(o)
 	}
 	t.restAt = o.To.Time
+	t.reassign(o)
 	return t.settle(o, true)
+}
+
+// miss notes which members an observation is the first to show no more: what is
+// committed from then on is not theirs.
+func (t *Group) miss(o *inspect.Observation) {
+	if Inactive(o.State) {
+		return
+	}
+	for id := range t.Members {
+		here := slices.ContainsFunc(o.Members, func(m inspect.ObservedMember) bool { return m.MemberID == id })
+		if _, gone := t.missed[id]; here {
+			delete(t.missed, id)
+		} else if !gone {
+			if t.missed == nil {
+				t.missed = map[string]int{}
+			}
+			t.missed[id] = t.pos
+		}
+	}
+}
+
+// reassign takes partitions that changed hands without a rebalance of its own: under
+// KIP-848 they do so after the epoch that gives them away.
+func (t *Group) reassign(o *inspect.Observation) {
+	fresh := t.Sighted(o)
+	owners := ownersIn(fresh)
+	if len(owners) == len(t.owner) {
+		changed := false
+		for k, id := range owners {
+			changed = changed || t.owner[k].member != id
+		}
+		if !changed {
+			return
+		}
+	}
+	t.Members = fresh
+	t.hand(owners)
+}
+
+// hand makes members the owners of partitions. Who keeps one has had it all along.
+func (t *Group) hand(owners map[TopicPartition]string) {
+	next := make(map[TopicPartition]holding, len(owners))
+	for k, id := range owners {
+		if next[k] = t.owner[k]; next[k].member != id {
+			next[k] = holding{member: id, from: t.pos - 1}
+		}
+	}
+	t.owner = next
 }
 
 // begin takes the first sight of the group: what it is now is no news.
@@ -66,10 +118,8 @@ func (t *Group) begin(o *inspect.Observation) {
 func (t *Group) takePoll(o *inspect.Observation, fresh map[string]*Member, generation int32) {
 	t.Members, t.restAt, t.unrest, t.changed = fresh, o.To.Time, false, o.To.Time
 	t.gen, t.has, t.genPos, t.genOf = generation, true, -1, nil
-	t.owner = map[TopicPartition]holding{}
-	for k, id := range ownersIn(fresh) {
-		t.owner[k] = holding{member: id}
-	}
+	t.hand(ownersIn(fresh))
+	t.missed = nil
 	for _, m := range fresh {
 		t.remember(m)
 	}
@@ -141,7 +191,7 @@ func (t *Group) Sighted(o *inspect.Observation) map[string]*Member {
 // openPoll starts a step at an observation.
 func (t *Group) openPoll(o *inspect.Observation, after map[string]*Member) *Step {
 	previous := t.gen
-	return &Step{At: o.From.Time, EndAt: o.From.Time, Polled: true, LastRest: t.restAt, ID: o.ID(), ServerSide: o.Epoch != nil,
+	return &Step{Pos: t.pos, First: t.pos, At: o.From.Time, EndAt: o.From.Time, Polled: true, LastRest: t.restAt, ID: o.ID(), ServerSide: o.Epoch != nil,
 		Generation: t.gen, Generations: []int32{t.gen}, PreviousGeneration: &previous, Before: t.Members, After: after, Assigned: len(t.owner)}
 }
 
@@ -163,7 +213,12 @@ func (t *Group) pollStep(o *inspect.Observation) []Change {
 		if o.Epoch == nil && s.Generation == t.gen {
 			s.Generation++
 		}
-		t.diff(s, 0, [2]time.Time{t.restAt, o.From.Time})
+		t.diff(s, t.pos, [2]time.Time{t.restAt, o.From.Time})
+		for _, l := range s.Left {
+			if pos, ok := t.missed[l.Member.ID]; ok {
+				l.Pos = pos
+			}
+		}
 	}
 	s.Generations, s.Empty, s.Assigned = []int32{s.Generation}, len(fresh) == 0, len(owners)
 	if t.snapshot != nil && !s.ServerSide {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/judge"
+	"github.com/kgdiag/kgdiag/inspect/membership"
 )
 
 const (
@@ -40,6 +41,7 @@ type book struct {
 	asked     time.Time // when one was asked for that came later than the watch
 	records   []inspect.Record
 	commits   int         // since they were last thinned
+	offsets   offsets     // of polls, where the log is not read
 	dirty     time.Time   // since when a verdict is due; zero none
 	again     []time.Time // when verdicts are due whatever happens, oldest first
 	notBefore time.Time
@@ -61,25 +63,19 @@ func newBook(id string) *book {
 }
 
 // add keeps a record.
-func (b *book) add(r inspect.Record) {
+func (b *book) add(r inspect.Record, polls membership.Polls) {
 	b.records = append(b.records, r)
 	if r.Type != inspect.RecOffsetCommit && r.Type != inspect.RecLegacyOffsetCommit {
 		return
 	}
 	if b.commits++; b.commits >= thinEvery {
-		b.thin()
+		b.thin(polls)
 	}
 }
 
 // thin keeps of the commits what a verdict needs, so that a busy group takes no more
 // memory than a quiet one.
-func (b *book) thin() {
-	var t judge.Thinner
-	for _, r := range b.records {
-		t.Add(r)
-	}
-	b.records, b.commits = t.Records(), 0
-}
+func (b *book) thin(polls membership.Polls) { b.records, b.commits = thinned(b.records, polls), 0 }
 
 // prefix puts records from before the watch in front.
 func (b *book) prefix(records []inspect.Record) {
@@ -89,12 +85,13 @@ func (b *book) prefix(records []inspect.Record) {
 	}
 	old := slices.DeleteFunc(records, func(r inspect.Record) bool { return have[r.ID()] })
 	b.records = append(old, b.records...)
-	b.thin()
+	b.thin(nil)
 }
 
 // timeline rebuilds the group's rebalances from the book.
 func (w *Watcher) timeline(b *book, end time.Time) inspect.Timeline {
-	in := judge.Input{Group: b.id, Observations: w.differ.group(b.id).polls, Snapshot: b.snapshot, Logs: w.logs, End: inspect.At(end)}
+	in := judge.Input{Group: b.id, Observations: w.differ.group(b.id).polls, Snapshot: b.snapshot, Logs: w.logs, End: inspect.At(end),
+		OffsetPolls: b.offsets.runs, Configs: w.cfg.Configs}
 	for _, e := range w.said {
 		if e.Group == "" || e.Group == b.id {
 			in.Events = append(in.Events, e)
@@ -214,6 +211,7 @@ func (w *Watcher) Case() *inspect.Case { return w.caseOf(nil) }
 func (w *Watcher) caseOf(groups []string) *inspect.Case {
 	c := *w.info.Case
 	c.Records, c.Observations, c.Timelines = nil, nil, nil
+	c.Gaps, c.Configs = slices.Clone(c.Gaps), w.cfg.Configs
 	c.Window = inspect.Window{From: w.from, To: inspect.At(w.cfg.Now())}
 	c.Logs = w.logs
 	for _, l := range w.logs {
@@ -239,6 +237,8 @@ func (w *Watcher) caseOf(groups []string) *inspect.Case {
 		}
 		c.Records = append(c.Records, b.records...)
 		c.Observations = append(c.Observations, w.differ.group(id).polls...)
+		c.OffsetPolls = append(c.OffsetPolls, b.offsets.runs...)
+		c.Gaps = append(c.Gaps, b.offsets.gaps()...)
 	}
 	sort.SliceStable(c.Records, func(i, j int) bool {
 		a, b := &c.Records[i], &c.Records[j]

@@ -33,6 +33,9 @@ func (w *Watcher) feed(ctx context.Context, in chan<- input) (wait func()) {
 	}
 	wg.Go(func() { w.askEnds(ctx, in) })
 	wg.Go(func() { w.askGroups(ctx, in) })
+	if w.info.Offsets {
+		wg.Go(func() { w.pollOffsets(ctx, in) })
+	}
 	if w.info.Log {
 		next := maps.Clone(w.next)
 		wg.Go(func() { w.tail(ctx, next, in) })

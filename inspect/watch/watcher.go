@@ -50,6 +50,10 @@ type Config struct {
 	Collector *collect.Collector
 	// Scanner reads the offsets topic; nil leaves it to the polls.
 	Scanner *offsetlog.Scanner
+	// LogLater leaves the offsets topic, if it may be read, to who reads it afterwards.
+	LogLater bool
+	// Configs are clients' configurations, for timeouts that are on no record.
+	Configs []inspect.ClientConfig
 	// Selection: Groups for named groups, All for every group that matches.
 	Selection collect.Selection
 	// Since is how far back the log is read for what happened before, so that a
@@ -118,6 +122,7 @@ type Info struct {
 	Log      bool          // records are read: generations and timeouts are exact
 	LogWhy   string        // why not
 	LogNeeds string        // the ACL that would help
+	Offsets  bool          // committed offsets are polled instead
 	Every    time.Duration // the pace of the polls
 	Waiting  []string      // named groups that do not exist
 	Nearest  map[string][]string
@@ -152,6 +157,12 @@ func (w *Watcher) Start(ctx context.Context) (*Info, error) {
 		return nil, err
 	}
 	w.findLog(ctx, m)
+	switch {
+	case w.info.Log && w.cfg.LogLater:
+		w.info.Log, w.info.LogWhy = false, "the offsets topic is read afterwards"
+	case !w.info.Log:
+		w.info.Offsets = w.few()
+	}
 	kase, err := w.cfg.Collector.Collect(ctx, w.cfg.Selection, collect.Want{Log: w.info.Log, Limits: true})
 	if kase == nil {
 		return nil, err
@@ -274,16 +285,17 @@ type Result struct {
 
 // input is what the goroutines of a Run hand to its loop.
 type input struct {
-	record   *inspect.Record
-	polled   []inspect.Observation
-	every    time.Duration
-	lost     *offsetlog.Trouble
-	logGone  error
-	listed   []string // all groups there are
-	prefix   *prefix  // what the log held before
-	ends     map[string]map[int32]int64
-	newcomer []inspect.Group // snapshots of groups that came in the course of the watch
-	restless []string        // groups that a listing shows not at rest
+	record    *inspect.Record
+	polled    []inspect.Observation
+	every     time.Duration
+	committed []collect.Committed
+	lost      *offsetlog.Trouble
+	logGone   error
+	listed    []string // all groups there are
+	prefix    *prefix  // what the log held before
+	ends      map[string]map[int32]int64
+	newcomer  []inspect.Group // snapshots of groups that came in the course of the watch
+	restless  []string        // groups that a listing shows not at rest
 }
 
 // Run watches until ctx ends or Until holds, and hands each event to emit, which one
@@ -385,7 +397,7 @@ func (w *Watcher) listen(now time.Time) {
 
 // assess looks for silent members, and asks for the ends of their logs.
 func (w *Watcher) assess(now time.Time) []Event {
-	if !w.info.Log || w.degrade != nil {
+	if !w.info.Log && !w.info.Offsets || w.degrade != nil {
 		return nil // without commits nobody can be told to be silent
 	}
 	var events []Event
@@ -393,6 +405,9 @@ func (w *Watcher) assess(now time.Time) []Event {
 	for _, id := range slices.Sorted(maps.Keys(w.books)) {
 		got, ask := w.books[id].risks.assess(w.differ.group(id), now)
 		for _, e := range got {
+			if w.info.Offsets {
+				e.Source = FromPoll
+			}
 			events = append(events, w.differ.stamp(e)...)
 			w.warm(id, now)
 		}
@@ -418,7 +433,7 @@ func (w *Watcher) take(i input) []Event {
 		}
 		w.watch(r.Group)
 		b := w.books[r.Group]
-		b.add(*r)
+		b.add(*r, nil)
 		b.risks.commit(r, now)
 		if r.Type != inspect.RecOffsetCommit && r.Type != inspect.RecLegacyOffsetCommit {
 			w.warm(r.Group, now)
@@ -456,6 +471,9 @@ func (w *Watcher) take(i input) []Event {
 			Why: i.logGone.Error() + ": from here on the generation is a lower bound"})
 	case i.polled != nil:
 		return w.takePolls(i, now)
+	case i.committed != nil:
+		w.takeCommitted(i.committed, now)
+		return nil
 	}
 	for _, id := range i.listed {
 		w.watch(id)

@@ -420,7 +420,7 @@ func TestBookIsThinned(t *testing.T) {
 	b := newBook("g")
 	for i := range int64(3 * thinEvery) {
 		b.add(inspect.Record{Type: inspect.RecOffsetCommit, Group: "g", Offset: i, Time: inspect.At(at(0).Add(time.Duration(i) * time.Millisecond)),
-			Topic: "t", Commit: &inspect.OffsetCommit{Offset: i}})
+			Topic: "t", Commit: &inspect.OffsetCommit{Offset: i}}, nil)
 	}
 	if n := len(b.records); n > 2*thinEvery {
 		t.Errorf("%d records kept of %d", n, 3*thinEvery)

@@ -1,0 +1,152 @@
+package watch
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/collect"
+	"github.com/kgdiag/kgdiag/inspect/judge"
+	"github.com/kgdiag/kgdiag/inspect/membership"
+)
+
+const (
+	// manyOffsets is from how many partitions with an offset on the slower pace is
+	// enough: an answer grows with them.
+	manyOffsets = 200
+	// manyOffsetsEvery is that pace.
+	manyOffsetsEvery = time.Second
+	// mostOffsetRuns bounds the runs of polls that are kept of a group.
+	mostOffsetRuns = 1000
+)
+
+// pollOffsets polls the committed offsets of the named groups: where the log cannot be
+// read, two answers that differ are a commit in between.
+func (w *Watcher) pollOffsets(ctx context.Context, in chan<- input) {
+	p := w.cfg.Collector.NewPoller(w.cfg.Selection.Groups...)
+	for ctx.Err() == nil {
+		began := w.cfg.Now()
+		seen, n := p.Offsets(ctx), 0
+		if ctx.Err() != nil || send(ctx, in, input{committed: seen}) != nil {
+			return
+		}
+		for i := range seen {
+			n += len(seen[i].Offsets)
+		}
+		every := QuickEvery
+		if n >= manyOffsets {
+			every = manyOffsetsEvery
+		}
+		wait(ctx, every-w.cfg.Now().Sub(began))
+	}
+}
+
+// takeCommitted works the answers of one round in.
+func (w *Watcher) takeCommitted(seen []collect.Committed, now time.Time) {
+	for i := range seen {
+		b := w.books[seen[i].Group]
+		if b == nil {
+			continue
+		}
+		for _, r := range b.offsets.take(&seen[i]) {
+			b.add(r, w.differ.group(b.id).polls)
+			b.risks.commit(&r, now)
+		}
+	}
+}
+
+// offsets is what polls have seen of one group's committed offsets. Pure.
+type offsets struct {
+	at    map[membership.TopicPartition]int64
+	asked inspect.Time // when the last poll that told something was sent; zero none
+	n     int64        // commits so far
+	runs  []inspect.OffsetPolls
+}
+
+// take compares an answer with the one before it. A commit of the same offset again
+// shows nothing, nor do several commits more than one.
+func (k *offsets) take(c *collect.Committed) []inspect.Record {
+	k.run(c)
+	if c.Error != "" {
+		return nil
+	}
+	var out []inspect.Record
+	now := make(map[membership.TopicPartition]int64, len(c.Offsets))
+	for _, o := range c.Offsets {
+		key := membership.TopicPartition{Topic: o.Topic, Partition: o.Partition}
+		now[key] = o.Offset
+		if was, had := k.at[key]; k.asked.IsZero() || had && was == o.Offset {
+			continue
+		}
+		out = append(out, inspect.Record{Type: inspect.RecOffsetCommit, Partition: -1, Offset: k.n, Time: c.Answered, LeaderEpoch: -1, Version: -1,
+			Group: c.Group, Topic: o.Topic, TopicPartition: o.Partition,
+			Commit: &inspect.OffsetCommit{Offset: o.Offset, LeaderEpoch: -1, Time: c.Answered, After: k.asked}})
+		k.n++
+	}
+	k.at, k.asked = now, c.Asked
+	return out
+}
+
+// run counts a poll to the run that it belongs to.
+func (k *offsets) run(c *collect.Committed) {
+	if n := len(k.runs); n > 0 && k.runs[n-1].Error == c.Error {
+		k.runs[n-1].To = c.Answered
+		return
+	}
+	k.runs = append(k.runs, inspect.OffsetPolls{Group: c.Group, From: c.Asked, To: c.Answered, Error: c.Error})
+	if len(k.runs) > mostOffsetRuns {
+		k.runs = slices.Clone(k.runs[mostOffsetRuns/10:])
+	}
+}
+
+// gaps are the polls that told nothing.
+func (k *offsets) gaps() []inspect.Gap {
+	var out []inspect.Gap
+	for _, r := range k.runs {
+		if r.Error != "" {
+			out = append(out, inspect.Gap{Group: r.Group, Fact: inspect.FactCommits, Why: r.Error,
+				What: "committed offsets from " + clock(r.From) + " to " + clock(r.To), Needs: "DESCRIBE on Group " + r.Group + " and on its topics"})
+		}
+	}
+	return out
+}
+
+// clock is a time of day in UTC.
+func clock(t inspect.Time) string { return t.UTC().Format("15:04:05 UTC") }
+
+// changes are the moments at which polls saw other members than before: around them
+// commits are kept.
+func membersChanged(polls membership.Polls) []time.Time {
+	var out []time.Time
+	ids := func(o *inspect.Observation) []string {
+		list := make([]string, len(o.Members))
+		for i := range o.Members {
+			list[i] = o.Members[i].MemberID
+		}
+		return list
+	}
+	var last []string
+	for i := range polls {
+		if o := &polls[i]; o.Error == "" {
+			if now := ids(o); !slices.Equal(now, last) {
+				out, last = append(out, o.From.Time), now
+			}
+		}
+	}
+	return out
+}
+
+// thinned keeps of a group's commits what a verdict needs.
+func thinned(records []inspect.Record, polls membership.Polls) []inspect.Record {
+	var t judge.Thinner
+	moments := membersChanged(polls)
+	for _, r := range records {
+		for len(moments) > 0 && r.Polled() && !r.Time.Before(moments[0]) {
+			t.Change(r.Group, moments[0])
+			moments = moments[1:]
+		}
+		t.Add(r)
+	}
+	return t.Records()
+}
