@@ -146,6 +146,9 @@ func (w *watchLines) start(info *watch.Info) error {
 		return err
 	}
 	text := info.LogWhy
+	if info.Offsets {
+		text += "; commits are told by polls of the committed offsets"
+	}
 	if info.LogNeeds != "" {
 		text += "; needs " + info.LogNeeds
 	}

@@ -79,7 +79,7 @@ func (p *Poller) committed(ctx context.Context, groups map[string]polled) map[st
 		mu.Lock()
 		defer mu.Unlock()
 		for _, id := range byBroker[at] {
-			if err := failed[id]; err != nil {
+			if err := failed[id]; err != nil && !absent(err) { // a group that is not there has committed nothing
 				out[id] = notCommitted(id, asked, answered, err)
 				if transient(err) || isBroker(err) && ctx.Err() == nil {
 					groups[id] = polled{broker: -1, typ: groups[id].typ, err: err}

@@ -91,7 +91,7 @@ func (g *group) survivorsOf(s *step) []survivor {
 		if s.Before[m.ID] == nil {
 			continue
 		}
-		v := survivor{timeouts: timeoutsOf(m, g.limits), serverSide: m.ServerSide, cad: g.paceOf(s.Surviving[m.ID], s.First)}
+		v := survivor{timeouts: g.timeoutsOf(m), serverSide: m.ServerSide, cad: g.paceOf(s.Surviving[m.ID], s.First)}
 		v.waits = v.cad.polls(v.family) || v.cad.perRecord && g.catchesUp(s, m, v.cad.median)
 		out = append(out, v)
 	}
@@ -122,6 +122,7 @@ type work struct {
 	compacted bool // commits may be missing
 	silent    bool // there are commits enough for silence to mean something
 	lastAt    time.Time
+	lastFrom  time.Time // the earliest that the last commit can have been: lastAt, unless polls saw it
 	advanceAt time.Time // last commit that moved an offset
 	idle      []membership.TopicPartition
 }
@@ -146,7 +147,7 @@ func (g *group) workOf(d *departure, family inspect.Family) work {
 		return w
 	}
 	w.compacted = !membership.Complete(g.in.Logs, g.Records[ticks[len(ticks)-1].pos])
-	w.lastAt = ticks[len(ticks)-1].at
+	w.lastAt, w.lastFrom = ticks[len(ticks)-1].at, ticks[len(ticks)-1].from()
 	w.advanceAt = w.lastAt
 	for i := len(ticks) - 1; i > 0 && !ticks[i].advanced; i-- {
 		w.advanceAt = ticks[i-1].at
@@ -214,11 +215,11 @@ func (g *group) commitsOf(held map[membership.TopicPartition]int, before int) []
 			out[n-1].step = max(out[n-1].step, c.step)
 			out[n-1].total += max(0, c.step)
 			// The records of one call have one timestamp.
-			out[n-1].whole = out[n-1].whole || c.at.Equal(out[n-1].at) && (c.step > 0 || out[n-1].advanced)
+			out[n-1].whole = out[n-1].whole || c.after.IsZero() && c.at.Equal(out[n-1].at) && (c.step > 0 || out[n-1].advanced)
 			out[n-1].pos = c.pos
 			continue
 		}
-		out = append(out, tick{at: c.at, pos: c.pos, advanced: c.step != 0, step: c.step, total: max(0, c.step), part: c.part, thin: c.thin})
+		out = append(out, tick{at: c.at, after: c.after, pos: c.pos, advanced: c.step != 0, step: c.step, total: max(0, c.step), part: c.part, thin: c.thin})
 	}
 	return out
 }

@@ -287,6 +287,16 @@ func accuracy(t *testing.T, total score, parts map[string]score) string {
 	b.WriteString(holdoutTables(t, head))
 	b.WriteString(accuracyStability)
 	b.WriteString(stabilityRow(t))
+	b.WriteString(accuracyHidden)
+	fmt.Fprintf(&b, head, "groups")
+	for _, h := range holdouts {
+		for _, v := range hiddenViews {
+			if list := readFile(t, h.file); h.seen {
+				total, _, _ := scoreAll(list, v.read, byClient)
+				fmt.Fprintf(&b, "| %s, %s: all %d |%s\n", h.file, v.name, len(list), total.row())
+			}
+		}
+	}
 	b.WriteString(accuracyLabelled)
 	fmt.Fprintf(&b, head, "groups")
 	fmt.Fprintf(&b, "| all |%s\n", total.row())

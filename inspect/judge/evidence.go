@@ -53,10 +53,10 @@ type evidence struct {
 // it. What a kind means, its type says.
 func (g *group) weigh(d *departure) *evidence {
 	e := &evidence{departure: d}
-	e.timeouts = timeoutsOf(d.Member, g.limits)
+	e.timeouts = g.timeoutsOf(d.Member)
 	e.trace = g.traceOf(d, e.family)
 	e.interval = g.intervalOf(e)
-	e.silence = silenceOf(e)
+	e.silence = g.silenceOf(e)
 	e.backlog = g.backlogOf(e)
 	e.presence = g.presenceOf(e)
 	e.seen = g.seenOf(e)

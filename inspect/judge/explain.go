@@ -2,6 +2,7 @@ package judge
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
@@ -79,6 +80,9 @@ var explanations = []explanation{
 	{name: "the coordinator moved", cause: inspect.CoordinatorMoved, conf: inspect.Low,
 		fits: func(e *evidence) bool { return e.moved }, rivals: (*evidence).possible,
 		says: always("the coordinator moved in between, which restarts every session: silence proves nothing")},
+	{name: "the coordinator did not answer", cause: inspect.UnknownCause, conf: inspect.Low,
+		fits: func(e *evidence) bool { return e.silentBroker && !e.bothSeen }, rivals: func(e *evidence) []inspect.Cause { return append(e.possible(), inspect.CoordinatorMoved) },
+		says: always("the coordinator did not answer for a while in between: if it moved or started anew, so did every session, and silence proves nothing")},
 	{name: "both processes were seen", cause: inspect.RestartedWithinSession, conf: inspect.High, back: inspect.ReturnedNewProcess,
 		fits: func(e *evidence) bool { return e.bothSeen },
 		says: always("seen live: the new process had joined while the old one still was a member"),
@@ -93,18 +97,18 @@ var explanations = []explanation{
 
 	// Without commits, only ids and structure speak.
 	{name: "no commits, and a new process had come", cause: inspect.SessionExpired, conf: inspect.Medium, opens: opensUnmeasured,
-		fits:   func(e *evidence) bool { return !e.silent && e.early != nil },
+		fits:   func(e *evidence) bool { return !e.measured() && e.early != nil },
 		says:   always("the same client had joined under a new id while the old one was still a member: the old process was gone without a LeaveGroup"),
 		rivals: these(inspect.MemberLeft), doubts: [][]doubt{joinDoubts}},
 	{name: "no commits, and too soon after a join", cause: inspect.MemberLeft, conf: inspect.Medium, opens: opensUnmeasured,
-		fits: func(e *evidence) bool { return !e.silent && e.tookPartLately() },
+		fits: func(e *evidence) bool { return !e.measured() && e.tookPartLately() },
 		says: saysTookPart, doubts: [][]doubt{tookPartDoubts, joinDoubts}},
 	{name: "no commits, and replaced in one record", cause: inspect.RestartedWithinSession, conf: inspect.Low, opens: opensUnmeasured,
-		fits:   func(e *evidence) bool { return !e.silent && e.Swap != nil && !e.step.ServerSide && !e.apart },
+		fits:   func(e *evidence) bool { return !e.measured() && e.Swap != nil && !e.step.ServerSide && !e.apart },
 		says:   always("the same client had joined by the time that the old member was gone"),
 		rivals: (*evidence).possible},
 	{name: "no commits", cause: inspect.UnknownCause, conf: inspect.Low, opens: opensUnmeasured,
-		fits:   func(e *evidence) bool { return !e.silent },
+		fits:   func(e *evidence) bool { return !e.measured() },
 		rivals: (*evidence).possible, doubts: [][]doubt{joinDoubts}},
 
 	{name: "the offset did not advance", cause: inspect.PollIntervalExceeded, conf: inspect.Medium,
@@ -282,6 +286,22 @@ var (
 	// record that shows the departure, or right after it: the new process may have come
 	// while the old one still counted.
 	silenceDoubts = []doubt{
+		{cap: inspect.Medium, when: func(e *evidence, _ *verdict) bool { return e.cad.grain > 0 },
+			says: func(e *evidence) string {
+				return "its commits are known from polls of the committed offsets, " + dur(round(e.cad.grain)) + " apart, which do not show a commit of the same offset"
+			}},
+		{cap: inspect.Low, rival: inspect.MemberLeft, when: (*evidence).mayHaveIdled,
+			says: always("nobody knows whether records waited, so it may have gone on committing what it had committed before")},
+		{rival: inspect.SessionExpired, when: (*evidence).mayHaveIdled},
+		{rival: inspect.PollIntervalExceeded, when: (*evidence).mayHaveIdled},
+		{when: func(e *evidence, _ *verdict) bool { return len(e.basis) > 0 },
+			says: func(e *evidence) string { return "assumed, not read: " + strings.Join(e.basis, ", ") }},
+		{cap: inspect.Low, rival: inspect.SessionExpired,
+			when: func(e *evidence, v *verdict) bool { return v.cause == inspect.MemberLeft && e.sessionMayHaveEnded() },
+			says: always("how long its session is nobody has told, so it may have ended")},
+		{rival: inspect.PollIntervalExceeded, when: func(e *evidence, v *verdict) bool {
+			return e.guessed && v.cause != inspect.MemberLeft && slices.Contains(e.possible(), inspect.PollIntervalExceeded)
+		}},
 		{when: func(e *evidence, _ *verdict) bool { return e.swapped() && e.apart },
 			says: always("seen live: it had left before the new process joined")},
 		// A process that stood still, and comes back in the same record, looks the same.
@@ -332,8 +352,10 @@ const leftByItself = ": it left by itself"
 // opensUnmeasured says why silence cannot be measured.
 func opensUnmeasured(e *evidence, v *verdict) {
 	switch {
-	case e.step.Polled:
+	case e.step.Polled && len(e.cad.ticks) == 0:
 		v.say("seen by polls alone, the offsets topic was not read: when it last committed is not known")
+	case e.unseen:
+		v.say("its committed offsets were not polled until it left: when it last committed is not known")
 	case e.compacted:
 		v.say("its commits may have been compacted away: silence cannot be measured")
 	default:
@@ -343,12 +365,12 @@ func opensUnmeasured(e *evidence, v *verdict) {
 
 // opensMeasured says how long the silence was, and which windows it misses.
 func opensMeasured(e *evidence, v *verdict) {
-	v.say("last commit " + between(max(0, e.lo.Sub(e.lastAt)), e.gapHi) + " before it left")
+	v.say("last commit " + between(min(e.gapHi, max(0, e.lo.Sub(e.lastAt))), e.gapHi) + " before it left")
 	if e.common > 0 {
 		v.say("for " + dur(round(e.common)) + " of that nobody else committed either: an idle topic, or a broker that paused")
 	}
 	for _, w := range e.missed {
-		if !slices.Contains(e.causes, w.cause) && !(e.assumed && w.cause == inspect.SessionExpired) {
+		if !slices.Contains(e.causes, w.cause) && !e.byDefault(w.cause) {
 			v.add(w.cause, w.whyNot(e))
 		}
 	}
@@ -405,6 +427,9 @@ func saysTookPart(e *evidence) string {
 // closeAloneIsLeft reports whether a close alone is left of what is possible, since the
 // member's last commit is too near for every timeout.
 func (e *evidence) closeAloneIsLeft() bool {
+	if e.assumed || e.guessed {
+		return false
+	}
 	open := slices.DeleteFunc(e.possible(), func(c inspect.Cause) bool {
 		return slices.ContainsFunc(e.missed, func(w window) bool { return w.cause == c && e.gapHi < w.lo }) &&
 			!slices.ContainsFunc(e.missed, func(w window) bool { return w.cause == c && e.gapHi >= w.lo })

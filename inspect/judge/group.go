@@ -25,6 +25,7 @@ type group struct {
 type commit struct {
 	pos    int
 	at     time.Time
+	after  time.Time // it was made after this, where polls saw it; zero: at that moment
 	offset int64
 	thin   bool // commits before it were left out
 }
@@ -82,7 +83,7 @@ func newGroup(in Input, opts Options) *group {
 			continue
 		}
 		k := membership.TopicPartition{Topic: r.Topic, Partition: r.TopicPartition}
-		g.commits[k] = append(g.commits[k], commit{pos: i, at: r.Time.Time, offset: r.Commit.Offset, thin: r.Commit.Thinned > 0})
+		g.commits[k] = append(g.commits[k], commit{pos: i, at: r.Time.Time, after: r.Commit.After.Time, offset: r.Commit.Offset, thin: r.Commit.Thinned > 0})
 	}
 	for i, ms := range m.Steps {
 		s := &step{Step: ms, index: i, back: map[string]*departure{}, moved: g.leaderChanged(max(0, ms.First-2), ms.First)}

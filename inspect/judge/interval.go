@@ -38,8 +38,8 @@ func (g *group) intervalOf(e *evidence) interval {
 	if from, to, ok := g.seenToGo(d); ok && !(v.exact && v.hi.Sub(v.lo) < to.Sub(from)) {
 		v.lo, v.hi, v.live, v.exact = from, to, true, false
 	}
-	if v.lo.Before(e.lastAt) && !v.exact {
-		v.lo = e.lastAt
+	if v.lo.Before(e.lastFrom) && !v.exact {
+		v.lo = e.lastFrom
 	}
 	if v.hi.Before(v.lo) {
 		v.hi = v.lo

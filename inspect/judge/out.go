@@ -308,10 +308,10 @@ func pausesIn(m *membership.Member, lane string, ticks []tick) []inspect.Pause {
 	}
 	var out []inspect.Pause
 	for i := 1; i < len(ticks); i++ {
-		d := ticks[i].at.Sub(ticks[i-1].at)
+		d := ticks[i].from().Sub(ticks[i-1].at)
 		if !ticks[i].thin && d >= 5*c.median && d >= time.Second && workedOff(ticks[i:], c.rate*d.Seconds()) {
 			out = append(out, inspect.Pause{Lane: lane, MemberID: m.ID, ClientID: m.ClientID,
-				From: inspect.At(ticks[i-1].at), To: inspect.At(ticks[i].at), Length: inspect.Millis(d)})
+				From: inspect.At(ticks[i-1].at), To: inspect.At(ticks[i].from()), Length: inspect.Millis(d)})
 		}
 	}
 	return out

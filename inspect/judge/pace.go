@@ -11,6 +11,7 @@ import (
 // tick is one commit call: the commits of several partitions at one moment.
 type tick struct {
 	at       time.Time
+	after    time.Time // where polls saw it: it was made after this; zero: at that moment
 	pos      int
 	advanced bool
 	step     int64 // largest step of one partition; -1 unknown
@@ -19,6 +20,17 @@ type tick struct {
 	whole    bool // one call for several partitions
 	thin     bool // commits before it were left out: the interval to it means nothing
 }
+
+// from is the earliest that it can have been made.
+func (k *tick) from() time.Time {
+	if k.after.IsZero() {
+		return k.at
+	}
+	return k.after
+}
+
+// leastBeats is how many polls long a timer's beat must be to be told from theirs.
+const leastBeats = 4
 
 // cadence is how a member commits.
 type cadence struct {
@@ -38,6 +50,7 @@ type cadence struct {
 	keepsUp    bool          // waits for records between commits, so it polls between them
 	alternates bool          // commits one record of one partition, then of another
 	stepTime   time.Duration // median time a record took, where each was committed
+	grain      time.Duration // how exactly the moments of the commits are known; 0 where they were read
 }
 
 // pace reads the cadence out of ticks.
@@ -64,9 +77,14 @@ func pace(ticks []tick) cadence {
 	c.fastest = sorted[len(sorted)/10]
 	near := ticks[max(0, len(ticks)-recent):]
 	c.steps(near)
+	for _, k := range near {
+		c.grain = max(c.grain, k.at.Sub(k.from()))
+	}
+	// Of commits between two polls nobody knows how many they were.
+	c.perRecord = c.perRecord && c.grain == 0
 	c.rate = workRate(ticks)
 	c.regular(last)
-	c.keepsUp = c.fastest*2 <= c.median
+	c.keepsUp = c.fastest*2 <= c.median && c.grain == 0
 	if c.perRecord {
 		c.stepTime = median(all[max(0, len(all)-3*recent):])
 		c.alternates = c.switches >= recent/2
@@ -139,6 +157,9 @@ func (c *cadence) regular(last []time.Duration) {
 	}
 	earlier := last[:len(last)-1]
 	mid := median(earlier)
+	if mid < leastBeats*c.grain {
+		return // the polls' own beat
+	}
 	off := 0
 	for _, d := range earlier {
 		if dev := (d - mid).Abs(); dev > mid/10 {
@@ -151,8 +172,8 @@ func (c *cadence) regular(last []time.Duration) {
 	if !c.timer {
 		return
 	}
-	c.exactTimer = mid >= time.Second && c.jitter <= mid/100 && (mid-mid.Round(time.Second)).Abs() <= mid/100
-	c.beat = (last[len(last)-1] - mid).Abs() <= mid/40
+	c.exactTimer = c.grain == 0 && mid >= time.Second && c.jitter <= mid/100 && (mid-mid.Round(time.Second)).Abs() <= mid/100
+	c.beat = (last[len(last)-1] - mid).Abs() <= mid/40+c.grain
 	c.median = mid
 	c.most = max(c.most, mid)
 }

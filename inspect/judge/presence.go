@@ -10,17 +10,20 @@ import (
 // presence is what shows whether the member took part in the group, and whether the
 // coordinator was there for it.
 type presence struct {
-	polled  bool      // commits show a poll within the poll interval before it was out: it did not overrun
-	moved   bool      // the coordinator moved in between
-	aliveAt time.Time // latest moment at which records show that it took part; zero unknown
-	tailed  bool      // the log goes on long enough to have shown a return
-	tenure  time.Duration
+	polled       bool      // commits show a poll within the poll interval before it was out: it did not overrun
+	moved        bool      // the coordinator moved in between
+	silentBroker bool      // by polls alone: it did not answer for a while, which may have been a move
+	aliveAt      time.Time // latest moment at which records show that it took part; zero unknown
+	tailed       bool      // the log goes on long enough to have shown a return
+	tenure       time.Duration
 }
 
 func (g *group) presenceOf(e *evidence) presence {
 	var p presence
 	p.polled = e.rebalance > 0 && polledSince(e.cad.ticks, e.hi.Add(-e.rebalance), e.Member)
-	p.moved = g.coordinatorMoved(e) || g.liveMoved(e)
+	moved, away := g.liveMoved(e)
+	p.silentBroker = away && g.ByPolls
+	p.moved = g.coordinatorMoved(e) || moved || away && !g.ByPolls
 	p.aliveAt = g.tookPart(e.departure)
 	p.tailed = g.end.Sub(e.step.EndAt) >= max(e.rebalance, e.session)
 	if !e.Member.Since.IsZero() {
@@ -74,8 +77,9 @@ func (g *group) coordinatorMoved(e *evidence) bool {
 // liveMoved reports whether the coordinator was seen to move, or not to answer for a
 // while, within the member's timeouts before it was out. Its sessions then began
 // anew, and clients that lose their coordinator may join again under a new id. Polls
-// that fail are no proof where records are: a busy machine fails them as well.
-func (g *group) liveMoved(e *evidence) bool {
+// that fail are no proof where records are: a busy machine fails them as well. By polls
+// alone only those count that failed after the member's last commit.
+func (g *group) liveMoved(e *evidence) (moved, away bool) {
 	d, within := e.departure, slack+max(time.Minute, e.session, e.rebalance)
 	coordinator := int32(-1)
 	var lost time.Time
@@ -90,14 +94,13 @@ func (g *group) liveMoved(e *evidence) bool {
 			}
 			continue
 		}
-		moved := coordinator >= 0 && o.Coordinator >= 0 && o.Coordinator != coordinator
-		away := !lost.IsZero() && o.From.Sub(lost) >= lostFor && !g.sameLeader(lost, d.Pos)
-		if (moved || away) && d.step.EndAt.Sub(o.From.Time) <= within {
-			return true
+		if d.step.EndAt.Sub(o.From.Time) <= within {
+			moved = moved || coordinator >= 0 && o.Coordinator >= 0 && o.Coordinator != coordinator
+			away = away || !lost.IsZero() && o.From.Sub(lost) >= lostFor && !g.sameLeader(lost, d.Pos) && !(g.ByPolls && o.From.Before(e.lastFrom))
 		}
 		coordinator, lost = o.Coordinator, time.Time{}
 	}
-	return false
+	return moved, away
 }
 
 // sameLeader reports whether the records prove that the offsets partition had one
@@ -145,7 +148,7 @@ func polledSince(ticks []tick, since time.Time, m *membership.Member) bool {
 	left := map[membership.TopicPartition]bool{}
 	var at membership.TopicPartition
 	for i, k := range ticks {
-		if k.at.Before(since) {
+		if k.at.Before(since) || !k.after.IsZero() { // the order between two polls is not known
 			continue
 		}
 		if k.whole && k.advanced || toAndFro && left[k.part] {

@@ -13,17 +13,34 @@ import (
 type silence struct {
 	gapLo, gapHi time.Duration
 	common       time.Duration // of it, nobody else committed either; 0 where that is no longer than usual
+	unseen       bool          // the committed offsets were not polled any more when it went
 }
 
-func silenceOf(e *evidence) silence {
+func (g *group) silenceOf(e *evidence) silence {
 	if len(e.cad.ticks) == 0 {
 		return silence{}
 	}
-	s := silence{gapLo: max(0, e.lo.Sub(e.lastAt)), gapHi: max(0, e.hi.Sub(e.lastAt))}
+	s := silence{gapLo: max(0, e.lo.Sub(e.lastAt)), gapHi: max(0, e.hi.Sub(e.lastFrom))}
+	s.unseen = g.ByPolls && !g.polledAt(e.lo)
+	if e.mayHaveCommitted() {
+		s.gapLo = 0
+	}
 	if common := e.commonSilence(); common > slack {
 		s.common, s.gapLo = common, max(0, s.gapLo-common)
 	}
 	return s
+}
+
+// polledAt reports whether the committed offsets were polled at a moment or later: what
+// was committed until then would have shown.
+func (g *group) polledAt(at time.Time) bool {
+	return slices.ContainsFunc(g.in.OffsetPolls, func(p inspect.OffsetPolls) bool { return p.Error == "" && !p.To.Before(at) })
+}
+
+// mayHaveCommitted reports a commit between two polls of which one was before the member
+// was out: it may be the member's last, or the next owner's first.
+func (e *evidence) mayHaveCommitted() bool {
+	return slices.ContainsFunc(e.parts, func(p part) bool { return len(p.next) > 0 && !p.next[0].after.IsZero() && p.next[0].after.Before(e.hi) })
 }
 
 // commonSilence is for how long after the member's last commit none of the others

@@ -19,6 +19,22 @@ type swapVerdict struct {
 
 // judgeSwap tells a restarted static member from two processes under one id.
 func (g *group) judgeSwap(s *step, r *replacement) swapVerdict {
+	if g.ByPolls {
+		return g.judgePolledSwap(s, r)
+	}
+	return g.judgeRead(s, r)
+}
+
+// judgePolledSwap is what polls show of it: when the old process went is not among that,
+// nor, under KIP-848, that it said so.
+func (g *group) judgePolledSwap(s *step, r *replacement) swapVerdict {
+	v := g.judgeRead(s, r)
+	v.conf = inspect.LessSure(v.conf, inspect.Medium)
+	v.mayOverran = v.mayOverran || s.ServerSide && r.Old.Host == r.New.Host
+	return v
+}
+
+func (g *group) judgeRead(s *step, r *replacement) swapVerdict {
 	end := s.Pos
 	if !r.Old.StaticLeft.IsZero() {
 		end = r.Old.StaticLeftPos

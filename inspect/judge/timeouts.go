@@ -11,16 +11,26 @@ import (
 // client library that decides what each of them means.
 type timeouts struct {
 	session   time.Duration
-	assumed   bool // the session timeout is the default, not read
+	assumed   bool // the session timeout is a default, not read
 	rebalance time.Duration
+	guessed   bool          // the rebalance timeout is a default, not read
+	basis     []string      // what stands in for timeouts that were not read, and where it is from
+	least     time.Duration // the shortest session that the broker allows, where the session is a default or not known
 	heartbeat time.Duration
 	family    inspect.Family // inspect.Unknown where it is not sure enough to rule anything out
 }
 
-func timeoutsOf(m *membership.Member, limits inspect.Limits) timeouts {
+func (g *group) timeoutsOf(m *membership.Member) timeouts {
+	limits := g.limits
 	t := timeouts{family: familyOf(m), session: inspect.Or(m.Session, 0), rebalance: inspect.Or(m.Rebalance, 0)}
+	if g.ByPolls {
+		t.assume(m, g.in.Group, g.in.Configs)
+	}
 	if t.session == 0 && m.ServerSide {
 		t.session, t.assumed = defaultServerSession, true
+	}
+	if g.ByPolls && (t.session == 0 || t.assumed) {
+		t.least = inspect.Or(limits.SessionMin, defaultLeastSession)
 	}
 	switch {
 	case m.ServerSide:
@@ -56,6 +66,8 @@ const (
 	defaultServerSession   = 45 * time.Second
 	defaultServerHeartbeat = 5 * time.Second
 	defaultHeartbeat       = 3 * time.Second
+	// defaultLeastSession is group.min.session.timeout.ms (Kafka 0.9 to 4.3).
+	defaultLeastSession = 6 * time.Second
 )
 
 // familyOf is the client library, where it is sure enough to rule windows out.

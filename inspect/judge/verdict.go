@@ -48,7 +48,11 @@ func judge(e *evidence) verdict {
 	return v
 }
 
-func (v *verdict) say(s string) { v.why = append(v.why, s) }
+func (v *verdict) say(s string) {
+	if s != "" {
+		v.why = append(v.why, s)
+	}
+}
 
 // add names a rival once; an open rival outranks one with a reason against it.
 func (v *verdict) add(c inspect.Cause, whyNot string) {

@@ -44,7 +44,7 @@ type fitting struct {
 }
 
 func fittingOf(e *evidence) fitting {
-	if !e.silent {
+	if !e.measured() {
 		return fitting{}
 	}
 	var f fitting
@@ -103,7 +103,7 @@ func (e *evidence) ruledOut(c inspect.Cause) bool {
 		return e.tooSoon(e.session)
 	case inspect.PollIntervalExceeded:
 		family := e.family
-		return e.rebalance > 0 && !e.step.ServerSide && family.PollInterval() && family != inspect.Librdkafka && e.tooSoon(e.rebalance)
+		return e.rebalance > 0 && !e.guessed && !e.step.ServerSide && family.PollInterval() && family != inspect.Librdkafka && e.tooSoon(e.rebalance)
 	}
 	return false
 }

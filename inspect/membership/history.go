@@ -67,19 +67,18 @@ func (h *History) byPolls(in Input, commits []*inspect.Record) {
 	if s := in.Snapshot; s != nil && len(in.Observations) > 0 && !s.At.IsZero() && !s.At.After(in.Observations[0].From.Time) && atRest(s.State) {
 		t.Start(s) // a rebalance that the first poll saw under way began after it
 	}
-	upTo := func(at time.Time) {
-		for t.pos < len(commits) && !commits[t.pos].Time.After(at) {
-			h.keep(t.Record(commits[t.pos]), commits[t.pos].Time.Time)
+	until := func(ok func(*inspect.Record) bool) {
+		for t.pos < len(commits) && ok(commits[t.pos]) {
+			r := commits[t.pos]
+			h.keep(t.Record(r), r.Time.Time)
 		}
 	}
 	for i := range in.Observations {
 		o := &in.Observations[i]
-		upTo(o.From.Time)
+		until(func(r *inspect.Record) bool { return !r.Time.After(o.From.Time) })
 		h.keep(t.Poll(o), o.To.Time)
 	}
-	for t.pos < len(commits) {
-		h.keep(t.Record(commits[t.pos]), commits[t.pos].Time.Time)
-	}
+	until(func(*inspect.Record) bool { return true })
 }
 
 // keep appends the steps of changes that were read at a time.

@@ -27,7 +27,7 @@ var allowed = map[string][]string{
 	"inspect/offsetlog":             {"inspect", "locate"},
 	"inspect/access":                {"inspect", "locate"},
 	"inspect/membership":            {"inspect", "inspect/family"},
-	"inspect/judge":                 {"inspect", "inspect/family", "inspect/membership", "internal/prose", "inspect/platform"},
+	"inspect/judge":                 {"inspect", "inspect/family", "inspect/settings", "inspect/membership", "internal/prose", "inspect/platform"},
 	"inspect/watch":                 {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/membership", "inspect/judge", "internal/prose"},
 	"inspect/platform":              {"inspect"},
 	"inspect/clientconf":            {"inspect", "inspect/settings", "inspect/clientconf/properties", "internal/prose"},
