@@ -115,8 +115,33 @@ func waitingFor(e *evidence) int {
 		return 0
 	case gained >= max(1, due*(silence.Seconds()/2+meanwhile)) || caughtUp(e, silence):
 		return 1
+	case gained < 1 || due*silence.Seconds() < fewRecords || slices.ContainsFunc(e.parts, func(p part) bool { return p.rests(silence) }):
+		return -1
 	}
-	return -1
+	return 0 // the next owner may need all its time for what comes in
+}
+
+// fewRecords is how many records must be expected in a silence for their absence to mean
+// anything.
+const fewRecords = 3
+
+// rests reports whether the next owner of a partition, once it had begun, had time left in
+// as long as a silence lasted: then it would have worked off a backlog quickly. It waits for
+// records between its commits, or commits when nothing has come.
+func (p *part) rests(silence time.Duration) bool {
+	var pauses []time.Duration
+	begun := false
+	for i := 1; i < len(p.next) && p.next[i].at.Sub(p.next[0].at) <= silence; i++ {
+		if begun && p.next[i].offset == p.next[i-1].offset {
+			return true
+		}
+		begun = begun || p.next[i].offset > p.from
+		if !p.next[i].thin {
+			pauses = append(pauses, p.next[i].at.Sub(p.next[i-1].at))
+		}
+	}
+	slices.Sort(pauses)
+	return len(pauses) >= recent && pauses[len(pauses)/10]*2 <= pauses[len(pauses)/2]
 }
 
 // caughtUp reports whether the next owners, in as much time as the silence lasted, worked
