@@ -1,6 +1,7 @@
 package judge
 
 import (
+	"slices"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
@@ -17,27 +18,44 @@ const (
 // Questions are where the partitions of departed members should be asked about, so that
 // nobody has to guess whether records waited in a silence: at the last commit, and when
 // the member was out. Only departures are asked about whose silence means something and
-// whose backlog the log does not show; the newest first.
+// whose backlog the log does not show, within the Case's window; the newest first.
 func Questions(c *inspect.Case, opts Options) []inspect.OffsetQuery {
 	var out []inspect.OffsetQuery
 	for _, in := range split(c) {
-		g := newGroup(*in, opts)
-		g.findReturns()
-		asked := 0
-		for i := len(g.steps) - 1; i >= 0 && asked < mostAsked; i-- {
-			for _, d := range g.steps[i].left {
-				e := g.weigh(d)
-				if !e.silent || e.moved || e.waiting == 1 && e.alone.conf == inspect.High || e.stated != nil {
-					continue
-				}
+		out = append(out, Read(*in, opts).Questions(c.Window.From.Time)...)
+	}
+	return out[:min(len(out), mostInAll)]
+}
+
+// Questions are those about the departures of one group since a moment.
+func (r *Reading) Questions(since time.Time) []inspect.OffsetQuery {
+	var out []inspect.OffsetQuery
+	asked := 0
+	for _, s := range slices.Backward(r.g.steps) {
+		if s.EndAt.Before(since) {
+			break
+		}
+		for _, d := range s.left {
+			if asked < mostAsked && d.ev.open() {
 				asked++
-				for _, k := range e.idle[:min(len(e.idle), fewParts)] {
-					for _, at := range []time.Time{e.lastAt, e.hi} {
-						out = append(out, inspect.OffsetQuery{Topic: k.Topic, Partition: k.Partition, At: inspect.At(at)})
-					}
-				}
+				out = append(out, d.ev.questions()...)
 			}
 		}
 	}
-	return out[:min(len(out), mostInAll)]
+	return out
+}
+
+// open reports a departure on which an answer would shed light.
+func (e *evidence) open() bool {
+	return e.silent && !e.moved && e.stated == nil && !(e.waiting == 1 && e.alone.conf == inspect.High)
+}
+
+func (e *evidence) questions() []inspect.OffsetQuery {
+	var out []inspect.OffsetQuery
+	for _, k := range e.idle[:min(len(e.idle), fewParts)] {
+		for _, at := range []time.Time{e.lastAt, e.hi} {
+			out = append(out, inspect.OffsetQuery{Topic: k.Topic, Partition: k.Partition, At: inspect.At(at)})
+		}
+	}
+	return out
 }

@@ -96,16 +96,34 @@ func readUntil(c *inspect.Case) inspect.Time {
 	return end
 }
 
-// BuildGroup rebuilds the timeline of one group. Data goes one way: what was read, who
-// came back, the evidence of each departure, what several departures show together, one
-// verdict on each, and at last the cause of each rebalance.
-func BuildGroup(in Input, opts Options) inspect.Timeline {
+// BuildGroup rebuilds the timeline of one group.
+func BuildGroup(in Input, opts Options) inspect.Timeline { return Read(in, opts).Timeline() }
+
+// Reading is what was read of one group, and the evidence of each of its departures: what
+// is still open can be asked (Questions) before the verdicts are made (Timeline). Answers
+// are facts of a new Input.
+type Reading struct{ g *group }
+
+// Read gathers the evidence. Data goes one way: what was read, who came back, the evidence
+// of each departure; Timeline goes on from there.
+func Read(in Input, opts Options) *Reading {
 	g := newGroup(in, opts)
 	g.findReturns()
-	var all []*evidence
 	for _, s := range g.steps {
 		for _, d := range s.left {
 			d.ev = g.weigh(d)
+		}
+	}
+	return &Reading{g}
+}
+
+// Timeline judges: what several departures show together, one verdict on each, and at last
+// the cause of each rebalance. Call it once.
+func (r *Reading) Timeline() inspect.Timeline {
+	g := r.g
+	var all []*evidence
+	for _, s := range g.steps {
+		for _, d := range s.left {
 			all = append(all, d.ev)
 		}
 		for i := range s.replaced {

@@ -3,7 +3,7 @@
 // log events it makes an inspect.Timeline, in which each departure and each rebalance
 // has one verdict.
 //
-// Data goes one way. BuildGroup is the pipeline: who came back (returns.go), the evidence
+// Data goes one way. Read and Timeline are the pipeline: who came back (returns.go), the evidence
 // of each departure, one value a kind (evidence.go), what the departures of a group show
 // together (company.go), one verdict on each (verdict.go), which records come back and
 // which steps are a deploy (again.go, deploy.go), the cause of each step (conclude.go).

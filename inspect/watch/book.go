@@ -25,6 +25,8 @@ const (
 	// judgeShare bounds the time that verdicts take: after one of d, the next waits at
 	// least judgeShare*d.
 	judgeShare = 20
+	// patience is how long a verdict waits for what leaders are asked about it.
+	patience = 3 * time.Second
 	// maxLooks bounds the looks that one group has before it.
 	maxLooks = 100
 )
@@ -46,7 +48,10 @@ type book struct {
 	again     []time.Time // when verdicts are due whatever happens, oldest first
 	notBefore time.Time
 	told      map[string]verdict // by record of the rebalance
-	past      map[string]bool    // rebalances that were over when the watch began
+	moments   []inspect.OffsetAt // what leaders answered about its departures
+	inquired  map[inspect.OffsetQuery]bool
+	inquiry   time.Time       // since when an answer is awaited; zero none is
+	past      map[string]bool // rebalances that were over when the watch began
 	risks     *risks
 }
 
@@ -59,7 +64,7 @@ type verdict struct {
 }
 
 func newBook(id string) *book {
-	return &book{id: id, told: map[string]verdict{}, past: map[string]bool{}, risks: newRisks()}
+	return &book{id: id, inquired: map[inspect.OffsetQuery]bool{}, told: map[string]verdict{}, past: map[string]bool{}, risks: newRisks()}
 }
 
 // add keeps a record.
@@ -88,9 +93,9 @@ func (b *book) prefix(records []inspect.Record) {
 	b.thin(nil)
 }
 
-// timeline rebuilds the group's rebalances from the book.
-func (w *Watcher) timeline(b *book, end time.Time) inspect.Timeline {
-	in := judge.Input{Group: b.id, Observations: w.differ.group(b.id).polls, Snapshot: b.snapshot, Logs: w.logs, End: inspect.At(end),
+// read gathers what the book says of the group's departures.
+func (w *Watcher) read(b *book, end time.Time) *judge.Reading {
+	in := judge.Input{Group: b.id, OffsetsAt: b.moments, Observations: w.differ.group(b.id).polls, Snapshot: b.snapshot, Logs: w.logs, End: inspect.At(end),
 		OffsetPolls: b.offsets.runs, Configs: w.cfg.Configs}
 	for _, e := range w.said {
 		if e.Group == "" || e.Group == b.id {
@@ -100,7 +105,35 @@ func (w *Watcher) timeline(b *book, end time.Time) inspect.Timeline {
 	for i := range b.records {
 		in.Records = append(in.Records, &b.records[i])
 	}
-	return judge.BuildGroup(in, judge.Options{})
+	return judge.Read(in, judge.Options{})
+}
+
+// inquire asks the leaders whether records waited when members went, and reports whether
+// the answer is still awaited.
+func (w *Watcher) inquire(b *book, r *judge.Reading, now time.Time) bool {
+	m := moments{group: b.id}
+	for _, q := range r.Questions(w.info.At.Time) {
+		if !b.inquired[q] {
+			m.queries = append(m.queries, q)
+		}
+	}
+	if len(m.queries) > 0 && b.inquiry.IsZero() {
+		select {
+		case w.wantMoments <- m:
+			b.inquiry = now
+			for _, q := range m.queries {
+				b.inquired[q] = true
+			}
+		default: // others are asked about: the next look asks
+		}
+	}
+	return !b.inquiry.IsZero() && now.Sub(b.inquiry) < patience
+}
+
+// answered keeps what leaders said, and has it judged at once.
+func (b *book) answered(list []inspect.OffsetAt) {
+	b.moments, b.inquiry, b.notBefore = append(b.moments, list...), time.Time{}, time.Time{}
+	b.again = append([]time.Time{{}}, b.again...)
 }
 
 // met reports whether the snapshot is of a later time than the watch's start.
@@ -145,7 +178,12 @@ func (b *book) looked(now time.Time) {
 func (w *Watcher) judge(b *book, now time.Time) []Event {
 	began := w.cfg.Now()
 	b.looked(now)
-	tl := w.timeline(b, now)
+	reading := w.read(b, now)
+	if w.inquire(b, reading, now) {
+		b.again = append([]time.Time{b.inquiry.Add(patience)}, b.again...)
+		return nil
+	}
+	tl := reading.Timeline()
 	var out []Event
 	for i := range tl.Rebalances {
 		r := &tl.Rebalances[i]
@@ -175,9 +213,9 @@ func (w *Watcher) causeEvent(b *book, r *inspect.Rebalance, incident int) Event 
 			continue
 		}
 		e.Member = inspect.MemberName(d.ClientID, d.MemberID, d.InstanceID)
-		e.Limit = d.Rebalance
-		if r.Cause != inspect.PollIntervalExceeded {
-			e.Limit = d.Session
+		e.Limit = d.Session
+		if r.Cause == inspect.PollIntervalExceeded || r.Cause == inspect.RejoinTimedOut {
+			e.Limit = d.Rebalance
 		}
 		e.BackAfter = d.BackAfter
 	}
@@ -210,10 +248,15 @@ func (w *Watcher) Case() *inspect.Case { return w.caseOf(nil) }
 // caseOf is what is kept of some groups, or of all.
 func (w *Watcher) caseOf(groups []string) *inspect.Case {
 	c := *w.info.Case
-	c.Records, c.Observations, c.Timelines = nil, nil, nil
+	c.Records, c.Observations, c.OffsetsAt, c.Timelines = nil, nil, nil, nil
 	c.Gaps, c.Configs = slices.Clone(c.Gaps), w.cfg.Configs
 	c.Window = inspect.Window{From: w.from, To: inspect.At(w.cfg.Now())}
 	c.Logs = w.logs
+	for _, gap := range w.refused {
+		if !slices.Contains(c.Gaps, gap) {
+			c.Gaps = append(c.Gaps[:len(c.Gaps):len(c.Gaps)], gap)
+		}
+	}
 	for _, l := range w.logs {
 		if l.CompleteSince.After(c.Window.CompleteSince.Time) {
 			c.Window.CompleteSince = l.CompleteSince
@@ -236,6 +279,7 @@ func (w *Watcher) caseOf(groups []string) *inspect.Case {
 			c.Groups = append(c.Groups, *b.snapshot)
 		}
 		c.Records = append(c.Records, b.records...)
+		c.OffsetsAt = append(c.OffsetsAt, b.moments...)
 		c.Observations = append(c.Observations, w.differ.group(id).polls...)
 		c.OffsetPolls = append(c.OffsetPolls, b.offsets.runs...)
 		c.Gaps = append(c.Gaps, b.offsets.gaps()...)

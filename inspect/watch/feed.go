@@ -33,6 +33,7 @@ func (w *Watcher) feed(ctx context.Context, in chan<- input) (wait func()) {
 	}
 	wg.Go(func() { w.askEnds(ctx, in) })
 	wg.Go(func() { w.askGroups(ctx, in) })
+	wg.Go(func() { w.askMoments(ctx, in) })
 	if w.info.Offsets {
 		wg.Go(func() { w.pollOffsets(ctx, in) })
 	}
@@ -86,6 +87,32 @@ func (w *Watcher) askEnds(ctx context.Context, in chan<- input) {
 			ends, err := w.cfg.Collector.Ends(limited, want)
 			cancel()
 			if err == nil && len(ends) > 0 && send(ctx, in, input{ends: ends}) != nil {
+				return
+			}
+		}
+	}
+}
+
+// moments are questions to leaders of a group's partitions, or what they answered.
+type moments struct {
+	group   string
+	queries []inspect.OffsetQuery
+	answers []inspect.OffsetAt
+	gaps    []inspect.Gap
+}
+
+// askMoments asks whether records waited when members went, when the loop wants to know.
+// What is not answered, as where DESCRIBE on a topic is denied, the commits must tell.
+func (w *Watcher) askMoments(ctx context.Context, in chan<- input) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case m := <-w.wantMoments:
+			limited, cancel := context.WithTimeout(ctx, patience)
+			m.answers, m.gaps, _ = w.cfg.Collector.OffsetsAt(limited, m.queries) // without Metadata the polls tell what is wrong
+			cancel()
+			if send(ctx, in, input{moments: &m}) != nil {
 				return
 			}
 		}

@@ -57,7 +57,7 @@ func (w *Watcher) takePrefix(p *prefix, now time.Time) []Event {
 		if p.err != nil {
 			continue
 		}
-		for _, r := range w.timeline(b, now).Rebalances {
+		for _, r := range w.read(b, now).Timeline().Rebalances {
 			if w.incidents[id+"\x00"+r.ID].number != 0 {
 				continue // of the watch itself
 			}

@@ -18,21 +18,23 @@ import (
 var update = flag.Bool("update", false, "write the golden file")
 
 // recordings are the labelled departures that hold what polls saw.
-var recordings = []string{"../judge/testdata/departures-holdout-4.jsonl.gz"}
+var recordings = []string{"../judge/testdata/departures-holdout-4.jsonl.gz", "../judge/testdata/departures-holdout-5.jsonl.gz"}
 
 // told is what a watch said of the rebalance in which the member with the fault went.
 type told struct {
 	group    departures.Group
-	verdicts []Event // in the order in which they were told
-	past     *inspect.Rebalance
+	verdicts []Event            // in the order in which they were told
+	past     *inspect.Rebalance // by history, of the case that the watch keeps
+	log      *inspect.Rebalance // by history, of what can be read afterwards: the log, and the leaders
 }
 
 // stability counts how verdicts fared.
 type stability struct {
-	groups, told, sure, turned, differs int
-	late                                int // first verdict later than promised
-	wrong                               int // last verdict, at medium or above
-	lines                               []string
+	groups, told, sure, turned int
+	differs, less              int // from history of the case, and of the log
+	late                       int // first verdict later than promised
+	wrong                      int // last verdict, at medium or above
+	lines                      []string
 }
 
 // promised is how long after a departure watch has a verdict.
@@ -57,7 +59,7 @@ func TestVerdictsDoNotWaver(t *testing.T) {
 	}
 	slices.Sort(s.lines)
 	// A row of the table in docs/accuracy.md, which the test of inspect/judge writes.
-	head := fmt.Sprintf("| now | %d | %d | %d | %d | %d | %d | %d |\n", s.groups, s.told, s.sure, s.turned, s.late, s.differs, s.wrong)
+	head := fmt.Sprintf("| now | %d | %d | %d | %d | %d | %d | %d | %d |\n", s.groups, s.told, s.sure, s.turned, s.late, s.differs, s.less, s.wrong)
 	compare(t, "testdata/stability.golden", head+strings.Join(s.lines, ""))
 }
 
@@ -107,8 +109,17 @@ func replay(t *testing.T, g departures.Group) told {
 			tell(w.take(input{polled: []inspect.Observation{o}, every: QuickEvery}))
 		}
 		tell(w.tick())
+		select {
+		case m := <-w.wantMoments:
+			m.answers = g.Answer(m.queries)
+			tell(w.take(input{moments: &m}))
+		default:
+		}
 	}
-	out.past = victims(judge.Build(c, judge.Options{})[0], g)
+	c.OffsetsAt = g.Answer(judge.Questions(c, judge.Options{}))
+	out.log = victims(judge.Build(c, judge.Options{})[0], g)
+	w.info.Case = c
+	out.past = victims(judge.Build(w.Case(), judge.Options{})[0], g)
 	return out.only()
 }
 
@@ -159,7 +170,10 @@ func (s *stability) add(d told) {
 	count(sure != "", &s.sure, "")
 	count(turned, &s.turned, " TURNED")
 	count(d.verdicts[0].Time.UnixMilli()-d.group.Departures[0].At > promised.Milliseconds(), &s.late, " LATE")
-	count(last.Cause != d.past.Cause, &s.differs, fmt.Sprintf(" HISTORY says %s, %s", d.past.Cause, d.past.Confidence))
+	count(last.Cause != d.past.Cause, &s.differs, fmt.Sprintf(" ITS CASE says %s, %s", d.past.Cause, d.past.Confidence))
+	if d.log != nil {
+		count(last.Cause != d.log.Cause && last.Confidence != inspect.Low && d.log.Confidence != inspect.Low, &s.less, fmt.Sprintf(" THE LOG says %s, %s", d.log.Cause, d.log.Confidence))
+	}
 	count(last.Cause != inspect.UnknownCause && !departures.Right(last.Cause, d.group.Truth) && last.Confidence != inspect.Low, &s.wrong, " WRONG")
 	s.lines = append(s.lines, fmt.Sprintf("%s: truth %s, said %s%s\n", d.group.Group, d.group.Truth, strings.Join(words, " -> "), note))
 }

@@ -95,17 +95,19 @@ type Watcher struct {
 	slow    *collect.Poller
 	degrade error // why the log was given up
 
-	books     map[string]*book
-	incidents map[string]incident // by group and record
-	logs      []inspect.PartitionLog
-	from      inspect.Time
-	ends      map[int32]int64 // of the log at the start
-	assessed  time.Time
-	said      []inspect.LogEvent
-	saidAt    time.Time
-	wantEnds  chan []inspect.TopicPartitions
-	wantGroup chan []string // groups to take a snapshot of
-	looks     chan look
+	books       map[string]*book
+	incidents   map[string]incident // by group and record
+	logs        []inspect.PartitionLog
+	from        inspect.Time
+	ends        map[int32]int64 // of the log at the start
+	assessed    time.Time
+	said        []inspect.LogEvent
+	saidAt      time.Time
+	wantEnds    chan []inspect.TopicPartitions
+	wantMoments chan moments
+	refused     []inspect.Gap // what leaders did not answer
+	wantGroup   chan []string // groups to take a snapshot of
+	looks       chan look
 }
 
 // incident is the story that a record belongs to, and when it was told by kgdiag's
@@ -144,7 +146,7 @@ func New(cfg Config) *Watcher {
 	}
 	return &Watcher{cfg: cfg, hot: map[string]time.Time{}, groups: map[string]bool{}, came: map[string]bool{}, seen: map[string]bool{},
 		stable: map[string]time.Time{}, tallies: map[string]*Tally{}, books: map[string]*book{}, incidents: map[string]incident{},
-		wantEnds: make(chan []inspect.TopicPartitions, 1), wantGroup: make(chan []string, 1), looks: make(chan look),
+		wantEnds: make(chan []inspect.TopicPartitions, 1), wantGroup: make(chan []string, 1), wantMoments: make(chan moments, 1), looks: make(chan look),
 		named: !cfg.Selection.All && len(cfg.Selection.Groups) > 0}
 }
 
@@ -294,6 +296,7 @@ type input struct {
 	listed    []string // all groups there are
 	prefix    *prefix  // what the log held before
 	ends      map[string]map[int32]int64
+	moments   *moments        // where partitions were when members went
 	newcomer  []inspect.Group // snapshots of groups that came in the course of the watch
 	restless  []string        // groups that a listing shows not at rest
 }
@@ -443,6 +446,12 @@ func (w *Watcher) take(i input) []Event {
 	case i.ends != nil:
 		for id, b := range w.books {
 			b.risks.ends(w.differ.group(id), i.ends)
+		}
+		return nil
+	case i.moments != nil:
+		if b := w.books[i.moments.group]; b != nil {
+			b.answered(i.moments.answers)
+			w.refused = append(w.refused, i.moments.gaps...)
 		}
 		return nil
 	case i.newcomer != nil:
