@@ -224,8 +224,8 @@ func (e *experiment) chooseClocks(rng *rand.Rand, s scale) {
 	for {
 		c := list[rng.IntN(len(list))]
 		e.session, e.heartbeat, e.poll = c.session, c.heartbeat, c.poll
-		if e.protocol == "consumer" && e.heartbeat == 0 { // the broker's own: one without the other may not fit
-			e.session = 0
+		if e.protocol == "consumer" && !slices.Contains(consumerClocks, c) { // theirs are the broker's, which has bounds for them
+			e.session, e.heartbeat = 0, 0
 		}
 		if e.kind == kafkaPython && e.poll == e.session { // 3.0.12 then spins, and never joins
 			continue
