@@ -120,7 +120,11 @@ func (d *Diagnosis) NotChecked() string {
 	if n <= 0 {
 		return "every rule was checked"
 	}
-	return fmt.Sprintf("%d of %s: %s", n, prose.Plural(d.Rules, "rule"), strings.ReplaceAll(advise.NotChecked(d.Unchecked), "add -f FILE", "kgdiag advise -f FILE"))
+	count := fmt.Sprintf("%d of %s", n, prose.Plural(d.Rules, "rule"))
+	if len(d.Unchecked) == 0 {
+		return count // a triage says why for all groups
+	}
+	return fmt.Sprintf("%s: %s", count, strings.ReplaceAll(advise.NotChecked(d.Unchecked), "add -f FILE", "kgdiag advise -f FILE"))
 }
 
 // ReplayLines say what would have been under other settings: how much, and then each

@@ -57,7 +57,7 @@ func (w *writer) group(d *diagnose.Diagnosis, anchor string, cut *cuts) Group {
 	w.rebalances(&g, d)
 	g.Config = w.config(d, cut)
 	g.Checks = d.NotChecked()
-	g.Unchecked, g.Gaps = uncheckedOf(d.Unchecked, w.l.unchecked), gapsOf(inspect.GapsOf(w.c.Gaps, d.Group))
+	g.Unchecked, g.Gaps = w.unchecked(d.Unchecked, cut), gapsOf(inspect.GapsOf(w.c.Gaps, d.Group))
 	for _, s := range d.Next(w.o.Kept) {
 		text := strings.TrimRight("kgdiag "+s.Command+" "+prose.ShellWord(d.Group)+w.o.Connect+" "+s.Options, " ")
 		g.Next = append(g.Next, Command{Shell(text), s.Why})

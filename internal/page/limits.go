@@ -27,7 +27,7 @@ func (l limits) half() limits {
 }
 
 // cuts count what was left out.
-type cuts struct{ lanes, rebalances, courses, spans, members, files, findings int }
+type cuts struct{ lanes, rebalances, courses, spans, members, files, findings, unchecked int }
 
 // lines say what was left out.
 func (c *cuts) lines() []string {
@@ -37,7 +37,7 @@ func (c *cuts) lines() []string {
 		what, rest string
 	}{{c.rebalances, "older rebalance", ""}, {c.courses, "older departure", ""}, {c.lanes, "lane", " of members, those that never left first"},
 		{c.spans, "row", " of the tables below the charts"}, {c.members, "member", " of the tables of configuration"},
-		{c.files, "configuration file", ""}, {c.findings, "unrelated finding", ""}} {
+		{c.files, "configuration file", ""}, {c.findings, "unrelated finding", ""}, {c.unchecked, "rule", " that could not be checked"}} {
 		if x.n > 0 {
 			out = append(out, prose.Plural(x.n, x.what)+x.rest)
 		}

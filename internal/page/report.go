@@ -24,17 +24,18 @@ type Options struct {
 
 // Report is a document about some groups, in the words of a reader. "" is left out.
 type Report struct {
-	Title    string
-	Cluster  string
-	Window   string // "21 Nov 2026 12:00:00 to 13:00:00 UTC (1h)"
-	Written  string // by which program, and when
-	Complete string // since when the log is whole
-	Overview []Row  // of several groups
-	Shared   []string
-	Groups   []Group
-	Gaps     []Gap // that concern all groups
-	Cut      []string
-	Again    []Command
+	Title     string
+	Cluster   string
+	Window    string // "21 Nov 2026 12:00:00 to 13:00:00 UTC (1h)"
+	Written   string // by which program, and when
+	Complete  string // since when the log is whole
+	Overview  []Row  // of several groups
+	Shared    []string
+	Groups    []Group
+	Gaps      []Gap       // that concern all groups
+	Unchecked []Unchecked // of all groups, where it is not with each
+	Cut       []string
+	Again     []Command
 }
 
 // Row is one group among several.
@@ -83,7 +84,7 @@ type Course struct {
 type Gap struct{ What, Why, Needs string }
 
 // Unchecked is a rule that was not checked.
-type Unchecked struct{ ID, Subject, Reason, Hint string }
+type Unchecked struct{ ID, Subject, Reason string }
 
 // Shell is a command line, which is never shortened.
 type Shell string
@@ -123,6 +124,13 @@ func reportOf(c *inspect.Case, t diagnose.Triage, o Options, l limits) Report {
 	cut := cuts{}
 	for i := range shown {
 		r.Groups = append(r.Groups, w.group(&shown[i], fmt.Sprintf("g%d", i+1), &cut))
+	}
+	for i, u := range t.Unchecked {
+		if i == l.unchecked {
+			cut.unchecked += len(t.Unchecked) - i
+			break
+		}
+		r.Unchecked = append(r.Unchecked, Unchecked{u.ID, prose.Plural(u.Groups, "group"), u.Reason})
 	}
 	r.Cut = append(r.Cut, cut.lines()...)
 	r.Title, r.Again = titleOf(t), w.again(t)
@@ -264,15 +272,19 @@ func gapsOf(list []inspect.Gap) []Gap {
 	return out
 }
 
-func uncheckedOf(list []advise.Unchecked, most int) []Unchecked {
+func (w *writer) unchecked(list []advise.Unchecked, cut *cuts) []Unchecked {
 	var out []Unchecked
 	seen := map[Unchecked]bool{}
 	for _, u := range list {
-		x := Unchecked{u.ID, u.Subject, u.Reason, u.Hint}
-		if !seen[x] && len(out) < most {
-			seen[x] = true
+		x := Unchecked{u.ID, u.Subject, u.Reason}
+		switch {
+		case seen[x]:
+		case len(out) == w.l.unchecked:
+			cut.unchecked++
+		default:
 			out = append(out, x)
 		}
+		seen[x] = true
 	}
 	return out
 }
