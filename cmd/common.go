@@ -81,7 +81,12 @@ func (a *app) write(b []byte) error {
 
 // painter is the painter of stdout.
 func (a *app) painter() *term.Painter {
-	return term.NewPainter(term.UseColor(term.ColorMode(a.flags.color), a.streams.OutTTY, a.getenv))
+	return term.NewPainter(a.coloured())
+}
+
+// coloured reports whether text on stdout may be coloured.
+func (a *app) coloured() bool {
+	return term.UseColor(term.ColorMode(a.flags.color), a.streams.OutTTY, a.getenv)
 }
 
 // timeout is --timeout: a Go duration, or milliseconds as Apache's tools take them.

@@ -9,6 +9,7 @@ import (
 	"github.com/kgdiag/kgdiag/advise/diagnose"
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/past"
+	"github.com/kgdiag/kgdiag/internal/eventtext"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
 	"github.com/kgdiag/kgdiag/internal/show"
@@ -71,7 +72,8 @@ func (h *historyCmd) blocks(g *inspect.History, w inspect.Window, causes []inspe
 		blocks = append(blocks, render.Block{Lines: h.evidenceLines(g), NoTSV: true})
 	}
 	blocks = append(blocks, h.whatIfBlock(g.WhatIf)...)
-	if lanes := h.laneChart(g, w); len(lanes) > 0 {
+	chart := eventtext.Lanes(g, w, func(t inspect.Time) string { return h.shortMoment(t, w) })
+	if lanes := chart.Lines(); len(lanes) > 0 {
 		blocks = append(blocks, render.Block{Lines: append([]render.Line{nil}, lanes...), NoTSV: true})
 	}
 	return blocks

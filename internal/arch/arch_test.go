@@ -42,7 +42,8 @@ var allowed = map[string][]string{
 	"internal/hedge":                {},
 	"internal/prose":                {},
 	"internal/term":                 {},
-	"internal/eventtext":            {"advise/diagnose", "inspect", "inspect/watch", "internal/prose", "internal/term"},
+	"internal/eventtext":            {"advise/diagnose", "inspect", "inspect/watch", "internal/prose", "internal/render", "internal/term"},
+	"internal/top":                  {"advise/diagnose", "inspect", "inspect/collect", "inspect/past", "inspect/watch", "internal/eventtext", "internal/prose", "internal/render", "internal/term"},
 	"internal/render":               {"internal/term", "internal/prose"},
 	"internal/show":                 {"inspect", "locate", "internal/prose", "internal/render", "internal/term"},
 	"internal/page":                 {"inspect", "advise", "advise/diagnose", "internal/prose", "internal/render"},
@@ -64,7 +65,7 @@ var allowed = map[string][]string{
 	"internal/realtest":             {"*"},                    // tests only
 	"cmd": {"advise", "advise/diagnose", "advise/explain", "inspect", "inspect/access", "inspect/clientconf", "inspect/clientconf/properties",
 		"inspect/clientlog", "inspect/collect", "inspect/offsetlog", "inspect/past", "inspect/watch", "locate",
-		"internal/demo", "internal/kconn", "internal/kconn/fault", "internal/page", "internal/project", "internal/prose", "internal/render", "internal/show", "internal/flaghelp", "internal/eventtext", "internal/term"},
+		"internal/demo", "internal/kconn", "internal/kconn/fault", "internal/page", "internal/project", "internal/prose", "internal/render", "internal/show", "internal/flaghelp", "internal/eventtext", "internal/term", "internal/top"},
 }
 
 // onlyImporter names libraries that one package alone may know, so that a change of
@@ -74,6 +75,7 @@ var onlyImporter = map[string]string{
 	"github.com/olekukonko/tablewriter":    "internal/render",
 	"github.com/fatih/color":               "internal/term",
 	"github.com/spf13/cobra":               "cmd",
+	"charm.land/bubbletea":                 "internal/top",
 }
 
 // pure packages neither do I/O nor look at the clock.

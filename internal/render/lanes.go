@@ -1,13 +1,16 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
-// Sizes of a lane chart.
+// Sizes of a lane chart that does not say its own.
 const (
 	laneWidth     = 60
 	laneNameWidth = 24
@@ -21,8 +24,14 @@ type Lanes struct {
 	Spans    []LaneSpan
 	Marks    []time.Time // below the lanes
 	MarkName string
-	Legend   string
+	Legend   string // below; "" for none
 	Rest     string // says of lanes that have no room: "(3 %s)"
+
+	// Width, NameWidth and Most are the columns of the chart, the columns of the longest
+	// name that is shown whole, and the number of lanes; 0 for the usual ones.
+	Width, NameWidth, Most int
+	// Note, if set, is written behind a lane.
+	Note func(lane string) Line
 }
 
 // LaneSpan is a stretch of one lane, drawn with a mark. Marks other than Calm win over
@@ -43,31 +52,38 @@ func (c *Lanes) Lines() []Line {
 	if len(lanes) == 0 {
 		return nil
 	}
-	wide := len([]rune(c.MarkName))
+	wide := prose.Width(c.MarkName)
 	for _, lane := range lanes {
-		wide = max(wide, len([]rune(lane)))
+		wide = max(wide, prose.Width(lane))
 	}
-	wide = min(wide, laneNameWidth)
-	row := func(name, cells string) Line { return L("%-*s  %s", wide, clip(name, wide), cells) }
+	wide = min(wide, cmp.Or(c.NameWidth, laneNameWidth))
+	row := func(name, cells string) Line { return L("%s  %s", prose.Pad(prose.Middle(name, wide), wide), cells) }
 	out := []Line{row("", c.edges())}
 	for _, lane := range lanes {
-		out = append(out, row(lane, c.cells(lane)))
+		line := row(lane, c.cells(lane))
+		if c.Note != nil {
+			line = append(append(line, P("  ")), c.Note(lane)...)
+		}
+		out = append(out, line)
 	}
-	marks := []rune(strings.Repeat(" ", laneWidth))
+	marks := []rune(strings.Repeat(" ", c.width()))
 	for _, at := range c.Marks {
 		marks[c.column(at)] = '|'
 	}
 	out = append(out, row(c.MarkName, string(marks)))
 	legend := c.Legend
 	if hidden > 0 {
-		legend += fmt.Sprintf("   (%d %s)", hidden, c.Rest)
+		legend = strings.TrimLeft(fmt.Sprintf("%s   (%d %s)", legend, hidden, c.Rest), " ")
+	}
+	if legend == "" {
+		return out
 	}
 	return append(out, L("%s", legend))
 }
 
 // cells are the spans of one lane.
 func (c *Lanes) cells(lane string) string {
-	cells := []rune(strings.Repeat(" ", laneWidth))
+	cells := []rune(strings.Repeat(" ", c.width()))
 	for _, s := range c.Spans {
 		if s.Lane != lane {
 			continue
@@ -84,9 +100,12 @@ func (c *Lanes) cells(lane string) string {
 // edges are the times at the left, in the middle and at the right of the chart.
 func (c *Lanes) edges() string {
 	left, middle, right := c.Edge(c.From), c.Edge(c.From.Add(c.To.Sub(c.From)/2)), c.Edge(c.To)
-	s := left + strings.Repeat(" ", max(1, laneWidth/2-len(left)-len(middle)/2)) + middle
-	return s + strings.Repeat(" ", max(1, laneWidth-len(s)-len(right))) + right
+	s := left + strings.Repeat(" ", max(1, c.width()/2-len(left)-len(middle)/2)) + middle
+	return s + strings.Repeat(" ", max(1, c.width()-len(s)-len(right))) + right
 }
+
+// width is the columns of the chart.
+func (c *Lanes) width() int { return cmp.Or(c.Width, laneWidth) }
 
 // shown are the lanes to draw, those that are not calm first where there are too many,
 // in the order of their names.
@@ -108,7 +127,7 @@ func (c *Lanes) shown() (lanes []string, hidden int) {
 		}
 		return strings.Compare(a, b)
 	})
-	shown := lanes[:min(len(lanes), mostLanes)]
+	shown := lanes[:min(len(lanes), cmp.Or(c.Most, mostLanes))]
 	slices.Sort(shown)
 	return shown, len(lanes) - len(shown)
 }
@@ -119,14 +138,6 @@ func (c *Lanes) column(t time.Time) int {
 	if all <= 0 {
 		return 0
 	}
-	n := int(float64(laneWidth) * float64(t.Sub(c.From)) / float64(all))
-	return min(max(n, 0), laneWidth-1)
-}
-
-func clip(s string, n int) string {
-	r := []rune(s)
-	if len(r) <= n {
-		return s
-	}
-	return string(r[:n-1]) + "…"
+	n := int(float64(c.width()) * float64(t.Sub(c.From)) / float64(all))
+	return min(max(n, 0), c.width()-1)
 }

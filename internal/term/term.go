@@ -91,6 +91,7 @@ const (
 	Good
 	Warn
 	Bad
+	Selected // the row that keys act on; a mark in front says the same
 )
 
 // Painter colours text, or returns it unchanged.
@@ -107,6 +108,8 @@ func NewPainter(on bool) *Painter {
 		Good: color.New(color.FgGreen),
 		Warn: color.New(color.FgYellow),
 		Bad:  color.New(color.FgRed, color.Bold),
+		// No colour of its own, so that it shows on any background.
+		Selected: color.New(color.ReverseVideo),
 	}}
 	for _, c := range p.palette {
 		// The library's own default looks at stdout, which need not be this stream.
