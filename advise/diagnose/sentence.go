@@ -45,6 +45,11 @@ func (d *Diagnosis) Why() string {
 	inBatch := oc.Departure != nil && oc.Departure.InBatch
 	if oc.Departure != nil {
 		pairs = append(pairs, timeouts(oc.Departure)...)
+		back := returnWords[oc.Departure.Returned]
+		if d.Basis == inspect.Stated && oc.Departure.Returned == inspect.ReturnedSameProcess {
+			back = "the same process came back: it had paused"
+		}
+		pairs = append(pairs, "back", back)
 	}
 	return inspect.FillIn(d.Cause.Info().Sentence(oc.Departure != nil, d.Times, inBatch), pairs...)
 }
@@ -59,7 +64,7 @@ func timeouts(l *inspect.Departure) []string {
 	if l.Session != nil {
 		session = "session.timeout.ms (" + prose.Span(l.Session.Duration()) + ")"
 	}
-	return []string{"poll", poll, "session", session, "rebalance", rebalance, "back", returnWords[l.Returned]}
+	return []string{"poll", poll, "session", session, "rebalance", rebalance}
 }
 
 // returnWords say how a member came back, and what that tells.

@@ -121,7 +121,7 @@ func (v *verdict) hearPauses(e *evidence) {
 		if ev.Length.Duration() < e.session || v.cause != inspect.SessionExpired {
 			continue
 		}
-		v.returned = inspect.ReturnedSameProcess
+		v.returned, v.basis = inspect.ReturnedSameProcess, inspect.Stated
 		if ev.ClientID != "" || ev.Host != "" {
 			v.conf = inspect.High
 		} else if v.conf == inspect.Low {
