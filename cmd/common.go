@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kgdiag/kgdiag/advise/diagnose"
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
@@ -65,6 +66,10 @@ func (a *app) envelopeOf(schema string, c *inspect.Case) envelope {
 // nothing, and then writes it.
 func (a *app) show(v render.View) error {
 	var b bytes.Buffer
+	if !a.flags.verbose {
+		v.Width = a.width()
+	}
+	v.Whole = !a.streams.OutTTY // what is cut cannot be searched for
 	if err := render.Render(&b, a.flags.output, v, a.painter()); err != nil {
 		return err
 	}
@@ -160,6 +165,37 @@ func (a *app) clock(t inspect.Time) string {
 	}
 	return t.In(a.zone()).Format("15:04:05")
 }
+
+// clockFor is clock, with the day where a window is so long that a time alone may be of
+// two days.
+func (a *app) clockFor(w inspect.Window) diagnose.Clock {
+	if w.Length() < 20*time.Hour {
+		return a.clock
+	}
+	return func(t inspect.Time) string {
+		if t.IsZero() {
+			return "-"
+		}
+		return t.In(a.zone()).Format("02 Jan 15:04:05")
+	}
+}
+
+// The widths of text: a terminal's, within bounds beyond which it does not read well, and
+// that of a pipe, whose reader is not known.
+const (
+	usualWidth, leastWidth, mostWidth = 80, 60, 120
+)
+
+// width is how many columns text may take.
+func (a *app) width() int {
+	if !a.streams.OutTTY || a.streams.Width <= 0 {
+		return usualWidth
+	}
+	return min(max(a.streams.Width, leastWidth), mostWidth)
+}
+
+// page lays out text as wide as it may be.
+func (a *app) page() show.Page { return show.Page{Width: a.width()} }
 
 // clockZone is a time with its zone, for the first line, which names the zone once.
 func (a *app) clockZone(t time.Time) string { return t.In(a.zone()).Format("15:04:05 MST") }

@@ -174,11 +174,16 @@ const usualSince = "1h"
 
 // pastWords are the flags that say where and when to look, for commands to copy.
 func (p *pastFlags) pastWords() string {
+	return p.adviseWords() + flagWords("--until", p.until) + flagWords("--pods", p.pods...)
+}
+
+// adviseWords are those of them that advise has too.
+func (p *pastFlags) adviseWords() string {
 	since := p.since
 	if since == usualSince {
 		since = ""
 	}
-	return flagWords("--since", since) + flagWords("--until", p.until) + p.sourceWords()
+	return flagWords("--from", p.from) + flagWords("--since", since) + flagWords("--log", p.logs...) + flagWords("--gc-log", p.gcLogs...)
 }
 
 // sourceWords are the flags that name files to read.

@@ -20,7 +20,7 @@ const module = "github.com/kgdiag/kgdiag"
 var allowed = map[string][]string{
 	"":                              {"cmd"},
 	"locate":                        {},
-	"inspect":                       {"locate"},
+	"inspect":                       {"locate", "internal/prose"},
 	"inspect/family":                {"inspect", "internal/prose"},
 	"inspect/settings":              {"inspect"},
 	"inspect/collect":               {"inspect", "locate", "inspect/offsetlog", "inspect/family", "internal/hedge", "internal/prose"},
