@@ -3,7 +3,6 @@ package cmd
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/advise/diagnose"
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/input"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
 	"github.com/kgdiag/kgdiag/internal/show"
@@ -235,12 +235,9 @@ func (a *app) ids(args []string) ([]string, error) {
 			out = append(out, arg)
 			continue
 		}
-		b, err := io.ReadAll(io.LimitReader(a.streams.In, maxStdin+1))
+		b, err := input.All(a.streams.In, maxStdin)
 		if err != nil {
-			return nil, usagef("standard input: %v", err)
-		}
-		if len(b) > maxStdin {
-			return nil, usagef("standard input: over 64 MiB of ids")
+			return nil, usagef("standard input: %w", err)
 		}
 		for _, line := range strings.Split(string(b), "\n") {
 			if line = strings.TrimSuffix(line, "\r"); line != "" {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/internal/kconn"
 	"github.com/kgdiag/kgdiag/internal/kconn/fault"
+	"github.com/kgdiag/kgdiag/internal/render"
 )
 
 // connectOptions are the flags of connecting as internal/kconn weighs them.
@@ -25,7 +26,7 @@ func (a *app) connectOptions() (kconn.Options, error) {
 		Getenv: a.getenv, Home: a.home, Version: Version(),
 	}
 	if a.flags.debug {
-		o.Debug = a.streams.Err
+		o.Debug = render.CleanLines(a.streams.Err)
 	}
 	if a.streams.InTTY && a.streams.ErrTTY {
 		o.Prompt = func(label string) (string, error) {

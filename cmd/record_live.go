@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -84,7 +83,7 @@ func (r *recordCmd) look(ctx context.Context, s *session, sel collect.Selection)
 	if err != nil {
 		return nil, err
 	}
-	if ctx.Err() != nil && r.cancelled != nil && r.cancelled() == syscall.SIGTERM {
+	if ctx.Err() != nil && r.terminated() {
 		err = errStopped
 	}
 	return w.Case(), err

@@ -130,7 +130,8 @@ func IsDuration(key string) bool { return consumerKeys[key] == kindMillis }
 
 // secretWords mark the keys whose value is never kept.
 var secretWords = []string{"password", "passwd", "secret", "jaas", "token", "credential", "private", "user.info", "keystore.key",
-	"key.pem", "certificate.chain", "apikey", "api.key", "authorization"}
+	"key.pem", "certificate.chain", "apikey", "api.key", "authorization", "pwd", "passphrase", "passcode", "userinfo", "access.key", "account.key",
+	"accesskey", "accountkey", "signature"}
 
 // Secret reports whether the value of key must not be kept.
 func Secret(key string) bool {
@@ -151,7 +152,7 @@ func NewSetting(key, spelled, value string, where inspect.Position) (inspect.Set
 	if Secret(key) {
 		return s, nil
 	}
-	s.Value = strings.TrimSpace(value)
+	s.Value = inspect.MaskSecrets(strings.TrimSpace(value)) // a URL may hold a password
 	k := consumerKeys[s.Key]
 	if k != kindMillis && k != kindInt {
 		return s, nil
@@ -220,7 +221,7 @@ func classify(key, value string, where inspect.Position) *inspect.ConfigProblem 
 			p.Message += ", the nearest is " + near
 		}
 		if p.Nearest != "" && !Secret(p.Nearest) {
-			p.Value = strings.TrimSpace(value)
+			p.Value = inspect.MaskSecrets(strings.TrimSpace(value))
 		}
 	}
 	return &p

@@ -40,14 +40,16 @@ type Summary struct {
 	Events  int64
 	Configs int64
 	Untimed int64 // events without a time
-	Cut     int64 // lines over maxLine, of which only the start was read
+	Cut     int64 // lines over MaxLine, of which only the start was read
+	// FirstCut is the number of the first of these, from 1; 0 for none.
+	FirstCut int64
 	// Known counts the messages that were recognised as of a group's code or naming a
 	// Kafka error, events or not; Zoneless the events whose time tells no zone.
 	Known, Zoneless int64
 }
 
-// maxLine is the longest line that is read whole, in bytes.
-const maxLine = 1 << 20
+// MaxLine is the longest line that is read whole, in bytes.
+const MaxLine = 1 << 20
 
 // ErrNotText is returned for input that is neither text nor gzip of text.
 var ErrNotText = errors.New("not text")
@@ -63,14 +65,14 @@ func Read(r io.Reader, name string, o Options, h Handler) (Summary, error) {
 	if o.Zone == nil {
 		o.Zone = time.UTC
 	}
-	br := bufio.NewReaderSize(r, maxLine)
+	br := bufio.NewReaderSize(r, MaxLine)
 	if magic, _ := br.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		zr, err := gzip.NewReader(br)
 		if err != nil {
 			return Summary{}, fmt.Errorf("%s: gzip: %w", name, err)
 		}
 		defer zr.Close()
-		br = bufio.NewReaderSize(zr, maxLine)
+		br = bufio.NewReaderSize(zr, MaxLine)
 	}
 	if head, _ := br.Peek(4096); bytes.IndexByte(head, 0) >= 0 {
 		return Summary{}, fmt.Errorf("%s: %w", name, ErrNotText)
@@ -190,7 +192,9 @@ func (rd *reader) all(br *bufio.Reader) error {
 			}
 		}
 		for errors.Is(err, bufio.ErrBufferFull) {
-			rd.sum.Cut++
+			if rd.sum.Cut++; rd.sum.FirstCut == 0 {
+				rd.sum.FirstCut = rd.sum.Lines
+			}
 			var more []byte
 			for errors.Is(err, bufio.ErrBufferFull) {
 				more, err = br.ReadSlice('\n')

@@ -22,7 +22,7 @@ type Options struct {
 	Context       string        // --context: name
 	BrokerMap     string        // --broker-map: ID=HOST:PORT,… or one HOST:PORT
 	Timeout       time.Duration // --timeout: for a request; 0 means DefaultTimeout
-	Debug         io.Writer     // --debug: the client's log, without payloads; nil for none
+	Debug         io.Writer     // --debug: the client's log, without payloads and secrets; nil for none
 
 	Getenv  func(string) string // nil means no environment
 	Home    string              // the user's home directory, for contexts and ~/; "" for none

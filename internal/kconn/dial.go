@@ -36,7 +36,7 @@ func (c Config) Dial(ctx context.Context) (*kgo.Client, error) {
 		if errors.Is(ctx.Err(), context.Canceled) {
 			return nil, ctx.Err() // whatever was said about a broker came of giving up
 		}
-		return nil, err
+		return nil, c.masked(err)
 	}
 	return cl, nil
 }
