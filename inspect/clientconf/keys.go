@@ -34,6 +34,7 @@ var consumerKeys = knownKeys(map[string]kind{
 	"rebalance.timeout.ms": kindMillis, "scheduled.rebalance.max.delay.ms": kindMillis, "worker.unsync.backoff.ms": kindMillis,
 	"connect.protocol": kindText, "config.storage.topic": kindText, "offset.storage.topic": kindText, "status.storage.topic": kindText, "application.id": kindText, "probing.rebalance.interval.ms": kindMillis,
 	"throttled.unprocessed-record-max-age.ms": kindMillis, // SmallRye's own
+	"block.rebalance.on.poll":                 kindBool,   // franz-go's own
 	"max.task.idle.ms":                        kindMillis, "num.standby.replicas": kindInt, "num.stream.threads": kindInt,
 	"topic.metadata.refresh.interval.ms": kindMillis, "fetch.message.max.bytes": kindInt,
 	"log.connection.close": kindBool, "go.events.channel.enable": kindBool, "go.application.rebalance.enable": kindBool, "plugin.library.paths": kindText,
