@@ -99,7 +99,7 @@ type reader struct {
 	open    int                // streams with an open configuration block
 	// prefixed: lines begin with names of containers, so that each line has a stream.
 	prefixed bool
-	told     map[string]bool // library versions that were already told
+	told     map[string]bool // library versions and settings that were already told
 	// first is the first line of a group's code that is no event: it stands for a log
 	// in which nothing happened.
 	first *inspect.LogEvent
@@ -110,9 +110,11 @@ type stream struct {
 	time    inspect.Time  // of the last line that had one
 	context lineContext   // of that line, for the lines that continue it
 	block   *configBlock  // an open "… values:" block
+	listed  []pair        // librdkafka's own list of its settings, while it is read
 	pending []configBlock // closed blocks that wait for the version line after them
 	head    []byte        // the start of the last line that may have a time, and was not read
 	spoke   inspect.Time  // when the group code last wrote a line
+	quiet   time.Duration // the longest time in which it wrote none, since the last join
 	sent    inspect.Time  // when the last heartbeat went out, where the log tells
 }
 
@@ -231,6 +233,11 @@ func (rd *reader) line(raw []byte) error {
 		return nil
 	}
 	lines := logicalLines(rest, rd.o)
+	if len(lines) > 0 {
+		if err := rd.printed(s, &lines[0], string(rest)); err != nil {
+			return err
+		}
+	}
 	for i := range lines {
 		if err := rd.logical(s, key, &lines[i]); err != nil {
 			return err
@@ -265,10 +272,16 @@ func (rd *reader) logical(s *stream, process string, l *logLine) error {
 		s.context.group, s.context.gen = l.context.group, l.context.gen
 	}
 	if known && !l.time.IsZero() {
-		before := s.spoke
+		if !s.spoke.IsZero() && l.time.After(s.spoke.Time) {
+			s.quiet = max(s.quiet, l.time.Sub(s.spoke.Time))
+		}
 		s.spoke = l.time
-		if ev.Kind == inspect.LogEvicted && !before.IsZero() && l.time.After(before.Time) {
-			ev.Quiet = inspect.Ms(l.time.Sub(before.Time))
+		switch {
+		case ev.Kind == inspect.LogEvicted && s.quiet > 0:
+			ev.Quiet = inspect.Ms(s.quiet)
+			s.quiet = 0
+		case ev.Kind == inspect.LogJoined:
+			s.quiet = 0
 		}
 	}
 	if !ok || s.heartbeats(&ev, l) {
@@ -307,6 +320,9 @@ func (rd *reader) finish() error {
 			s.block = nil
 		}
 		if err := rd.flush(s, ""); err != nil {
+			return err
+		}
+		if err := rd.listed(s); err != nil {
 			return err
 		}
 	}
