@@ -51,7 +51,8 @@ type adviseCmd struct {
 	version string
 	texts   map[string][]byte // the -f files as they were read
 
-	foreign []*clientconf.NotRecognised // files in which no consumer was found
+	foreign []*clientconf.NotRecognised // files in which no consumer and no broker was found
+	brokers []inspect.Broker            // of files
 }
 
 var _ = command(60, newAdviseCmd)
@@ -275,9 +276,12 @@ func (o *adviseCmd) collect(ctx context.Context, groups []string) (*inspect.Case
 		held := c.GroupIDs()
 		asked = slices.DeleteFunc(asked, func(g string) bool { return !slices.Contains(held, g) })
 	}
-	c.Configs = append(c.Configs, logs.Configs...)
+	if live == nil {
+		c.Brokers = o.brokers
+	}
+	c.Configs = clientconf.Beside(c.Configs, logs.Configs)
 	c.LogEvents = append(c.LogEvents, logs.Events...)
-	if live == nil && len(c.Configs) == 0 && len(c.LogEvents) == 0 {
+	if live == nil && len(c.Configs) == 0 && len(c.LogEvents) == 0 && len(c.Brokers) == 0 {
 		if len(o.foreign) > 0 {
 			return nil, nil, &problem{code: exitUsage, err: o.foreign[0], hint: "looked for " + clientconf.LookedFor}
 		}
@@ -308,8 +312,12 @@ func (o *adviseCmd) readConfigs(ctx context.Context, groups []string) ([]inspect
 		o.texts[name] = data // a pipe gives it once
 		configs, err := clientconf.Read(name, data, clientconf.Options{Dialect: o.dialect, Family: o.family, Version: o.version})
 		var foreign *clientconf.NotRecognised
+		brokers := clientconf.Brokers(name, data)
+		o.brokers = append(o.brokers, brokers...)
 		if errors.As(err, &foreign) {
-			o.foreign = append(o.foreign, foreign)
+			if len(brokers) == 0 {
+				o.foreign = append(o.foreign, foreign)
+			}
 			continue
 		}
 		if err != nil {
@@ -317,7 +325,7 @@ func (o *adviseCmd) readConfigs(ctx context.Context, groups []string) ([]inspect
 		}
 		out = append(out, configs...)
 	}
-	if len(o.files) == 0 && (len(o.sets) > 0 || o.client != "" || o.declares() && len(groups) == 0 && !o.groups.any() && o.from == "" && len(o.logs) == 0) {
+	if len(o.files) == 0 && (len(o.sets) > 0 || o.client != "" || o.declares() && len(groups) == 0 && !o.groups.any() && o.from == "") {
 		out = append(out, inspect.ClientConfig{Where: inspect.Position{File: clientconf.FromFlags}, Dialect: "java", Family: o.familyOrJava(),
 			Version: o.version, Assumed: o.version == "", Settings: []inspect.Setting{}})
 	}
