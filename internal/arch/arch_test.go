@@ -20,7 +20,7 @@ const module = "github.com/kgdiag/kgdiag"
 var allowed = map[string][]string{
 	"":                              {"cmd"},
 	"locate":                        {},
-	"inspect":                       {"locate", "internal/prose"},
+	"inspect":                       {"locate"},
 	"inspect/family":                {"inspect", "internal/prose"},
 	"inspect/settings":              {"inspect"},
 	"inspect/collect":               {"inspect", "locate", "inspect/offsetlog", "inspect/family", "internal/hedge", "internal/prose"},
@@ -31,7 +31,7 @@ var allowed = map[string][]string{
 	"inspect/watch":                 {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/membership", "inspect/judge", "internal/prose"},
 	"inspect/platform":              {"inspect"},
 	"inspect/clientconf":            {"inspect", "inspect/settings", "inspect/clientconf/properties", "internal/prose"},
-	"inspect/past":                  {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/judge", "inspect/clientlog", "inspect/platform", "internal/input"},
+	"inspect/past":                  {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/judge", "inspect/clientlog", "inspect/platform"},
 	"inspect/clientconf/properties": {},
 	"inspect/errcode":               {},
 	"inspect/clientlog":             {"inspect", "inspect/clientconf", "inspect/errcode"},
@@ -39,7 +39,6 @@ var allowed = map[string][]string{
 	"advise/diagnose":               {"inspect", "advise", "internal/prose"},
 	"advise/explain":                {"inspect", "inspect/errcode", "advise", "internal/prose"},
 	"internal/project":              {"advise", "inspect", "internal/prose"},
-	"internal/input":                {},
 	"internal/hedge":                {},
 	"internal/prose":                {},
 	"internal/term":                 {},
@@ -49,7 +48,7 @@ var allowed = map[string][]string{
 	"internal/show":                 {"inspect", "locate", "internal/prose", "internal/render", "internal/term"},
 	"internal/page":                 {"inspect", "advise", "advise/diagnose", "internal/prose", "internal/render"},
 	"internal/kconn":                {"internal/kconn/settings", "internal/kconn/credentials", "internal/kconn/stores", "internal/kconn/fault", "internal/hedge", "internal/prose"},
-	"internal/kconn/settings":       {"internal/kconn/fault", "inspect/clientconf/properties", "internal/prose", "internal/input"},
+	"internal/kconn/settings":       {"internal/kconn/fault", "inspect/clientconf/properties", "internal/prose"},
 	"internal/kconn/credentials":    {"internal/kconn/settings", "internal/kconn/stores", "internal/kconn/fault"},
 	"internal/kconn/stores":         {"internal/kconn/settings", "internal/kconn/fault"},
 	"internal/kconn/fault":          {},
@@ -61,14 +60,13 @@ var allowed = map[string][]string{
 	"internal/flaghelp":             {},
 	"internal/words":                {},                       // tests only
 	"internal/fieldscore":           {"cmd", "internal/term"}, // tests only
+	"internal/delay":                {},                       // tests only
 	"internal/golden":               {},                       // tests only
 	"internal/departures":           {"inspect"},              // tests only
 	"internal/realtest":             {"*"},                    // tests only
-	"internal/trust":                {"*"},                    // tests only
-	"internal/wire":                 {},                       // tests only
 	"cmd": {"advise", "advise/diagnose", "advise/explain", "inspect", "inspect/access", "inspect/clientconf", "inspect/clientconf/properties",
 		"inspect/clientlog", "inspect/collect", "inspect/offsetlog", "inspect/past", "inspect/watch", "locate",
-		"internal/demo", "internal/kconn", "internal/kconn/fault", "internal/input", "internal/page", "internal/project", "internal/prose", "internal/render", "internal/show", "internal/flaghelp", "internal/eventtext", "internal/term", "internal/top"},
+		"internal/demo", "internal/kconn", "internal/kconn/fault", "internal/page", "internal/project", "internal/prose", "internal/render", "internal/show", "internal/flaghelp", "internal/eventtext", "internal/term", "internal/top"},
 }
 
 // onlyImporter names libraries that one package alone may know, so that a change of

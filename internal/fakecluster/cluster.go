@@ -29,6 +29,7 @@ type options struct {
 	ports             []int
 	offsetsPartitions int32
 	virgin            bool
+	enclosed          bool
 	topics            map[string]int32
 	clusterID         string
 	tls               *tls.Config
@@ -55,6 +56,10 @@ func Ports(ports ...int) Option { return func(o *options) { o.ports = ports } }
 
 // OffsetsPartitions sets the partitions of __consumer_offsets, 50 without it.
 func OffsetsPartitions(n int32) Option { return func(o *options) { o.offsetsPartitions = n } }
+
+// Enclosed listens nowhere: outsiders come in by Dial alone, so that the cluster can
+// live in a bubble of testing/synctest.
+func Enclosed() Option { return func(o *options) { o.enclosed = true } }
 
 // Virgin starts without __consumer_offsets. As on a real broker, FindCoordinator for
 // a group creates it, and so does the first member.
@@ -140,7 +145,7 @@ func New(opts ...Option) (*Cluster, error) {
 	for _, opt := range opts {
 		opt(&o)
 	}
-	c := &Cluster{opts: o, nw: &network{tls: o.tls}, pass: rand.Text(), stop: make(chan struct{}),
+	c := &Cluster{opts: o, nw: &network{tls: o.tls, enclosed: o.enclosed}, pass: rand.Text(), stop: make(chan struct{}),
 		members: map[*Member]struct{}{}, deny: map[string]*kerr.Error{}}
 	c.mirror = newMirror(c)
 	c.nw.hook = c.mirror

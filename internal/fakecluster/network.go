@@ -32,8 +32,9 @@ type hook interface {
 // network holds the listeners of all brokers. Outsiders come in over TCP, members
 // and the mirror over pipes, which can pose as any host.
 type network struct {
-	hook hook
-	tls  *tls.Config
+	hook     hook
+	tls      *tls.Config
+	enclosed bool // no TCP
 
 	mu    sync.Mutex
 	nodes []*node
@@ -57,6 +58,9 @@ type node struct {
 
 // listen is kfake's ListenFn: called once a broker, in the order of their ids.
 func (nw *network) listen(network, address string) (net.Listener, error) {
+	if nw.enclosed {
+		return nw.enclose(), nil
+	}
 	ln, err := net.Listen(network, address)
 	if err != nil {
 		return nil, err
@@ -71,6 +75,35 @@ func (nw *network) listen(network, address string) (net.Listener, error) {
 	nw.nodes = append(nw.nodes, n)
 	go n.serve(ln)
 	return nodeListener{n, ln.Addr()}, nil
+}
+
+// enclose makes a broker that only pipes lead to.
+func (nw *network) enclose() net.Listener {
+	nw.mu.Lock()
+	defer nw.mu.Unlock()
+	at := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 9092 + len(nw.nodes)}
+	n := &node{nw: nw, id: int32(len(nw.nodes)), addr: at.String(),
+		accept: make(chan net.Conn), done: make(chan struct{}), gate: newGate(), conns: map[*conn]struct{}{}}
+	nw.nodes = append(nw.nodes, n)
+	return nodeListener{n, at}
+}
+
+// Dial opens a connection to a broker as an outsider's, by a pipe instead of TCP.
+func (c *Cluster) Dial(ctx context.Context, _, addr string) (net.Conn, error) {
+	n := c.nw.byAddr(addr)
+	if n == nil {
+		return nil, fmt.Errorf("dial %s: no simulated broker listens there", addr)
+	}
+	server, client := net.Pipe()
+	out := n.newConn(server, "/127.0.0.1", false)
+	select {
+	case n.accept <- out:
+		return client, nil
+	case <-n.done:
+	case <-ctx.Done():
+	}
+	out.Close()
+	return nil, fmt.Errorf("dial %s: %w", addr, errDown)
 }
 
 func (nw *network) byAddr(addr string) *node {
