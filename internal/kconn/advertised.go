@@ -34,9 +34,7 @@ func (c Config) checkAdvertised(ctx context.Context, cl *kgo.Client, d *dialer, 
 	}
 	asked := brokers[:min(len(brokers), 12)]
 	_, errs := hedge.First(ctx, asked, 500*time.Millisecond, func(ctx context.Context, b kmsg.MetadataResponseBroker) (kmsg.Response, error) {
-		req := kmsg.NewPtrMetadataRequest()
-		req.Topics = []kmsg.MetadataRequestTopic{}
-		resp, err := cl.Broker(int(b.NodeID)).Request(ctx, req)
+		resp, err := cl.Broker(int(b.NodeID)).Request(ctx, metadataOf(nil))
 		if err != nil {
 			return nil, d.explain(ctx, addr(b), err)
 		}

@@ -2,15 +2,11 @@ package kconn
 
 import (
 	"cmp"
-	"io"
 	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kversion"
-
-	"github.com/kgdiag/kgdiag/internal/kconn/fault"
-	"github.com/kgdiag/kgdiag/internal/kconn/settings"
 )
 
 // ReadOnlyKeys are the request kinds that kgdiag's client knows. Everything else,
@@ -40,6 +36,9 @@ var ReadOnlyKeys = map[int16]string{
 	90: "DescribeShareGroupOffsets",
 }
 
+// sameForAll is the newest ApiVersions that the client asks alike of every broker.
+const sameForAll = 3
+
 // readOnlyVersions is the newest stable version of each of ReadOnlyKeys.
 func (c Config) readOnlyVersions() *kversion.Versions {
 	stable, out := kversion.Stable(), new(kversion.Versions)
@@ -48,10 +47,12 @@ func (c Config) readOnlyVersions() *kversion.Versions {
 			out.SetMaxKeyVersion(key, v)
 		}
 	}
-	if c.brokers.all != "" {
-		// From v5 on the client names the broker that it expects (KIP-1242), and
-		// one address for all of them would be refused as misrouted.
-		out.SetMaxKeyVersion(18, 4)
+	if len(c.brokers.byID) == 0 {
+		// Every broker since 2.4 knows v3, which says all that the client needs. One that
+		// does not know the version refuses, and each connection pays a round trip. From v5
+		// on the client names the broker that it expects (KIP-1242): that is worth it where
+		// a map by id may be wrong; one address for all would be refused as misrouted.
+		out.SetMaxKeyVersion(18, sameForAll)
 	}
 	return out
 }
@@ -73,8 +74,9 @@ func (c Config) options(d *dialer, extra ...kgo.Opt) []kgo.Opt {
 	d.mu.Unlock()
 	opts := []kgo.Opt{
 		kgo.SeedBrokers(seeds...),
-		kgo.ClientID("kgdiag/" + cmp.Or(c.version, "dev")),
-		kgo.SoftwareNameAndVersion("kgdiag", softwareVersion(c.version)),
+		kgo.ClientID(c.clientID()),
+		kgo.SoftwareNameAndVersion(softwareName, softwareVersion(c.version)),
+		kgo.WithHooks(d.book),
 		kgo.Dialer(d.dial),
 		kgo.RetryTimeout(c.timeout),
 		kgo.RequestTimeoutOverhead(max(c.timeout/3, 100*time.Millisecond)),
@@ -84,33 +86,17 @@ func (c Config) options(d *dialer, extra ...kgo.Opt) []kgo.Opt {
 		opts = append(opts, kgo.SASL(c.login.Mechanisms...))
 	}
 	if c.debug != nil {
-		opts = append(opts, kgo.WithLogger(kgo.BasicLogger(maskWriter{c.debug, c.settings}, kgo.LogLevelDebug, nil)))
+		opts = append(opts, kgo.WithLogger(kgo.BasicLogger(c.debug, kgo.LogLevelDebug, nil)), kgo.WithHooks(d.wire))
 	}
 	opts = append(opts, extra...)
 	return append(opts, kgo.MaxVersions(c.readOnlyVersions()))
 }
 
-// maskWriter hides the secrets of the settings in what is written, a line at a time.
-type maskWriter struct {
-	to      io.Writer
-	secrets *settings.Settings
-}
+// softwareName is what brokers are told (KIP-511).
+const softwareName = "kgdiag"
 
-func (w maskWriter) Write(b []byte) (int, error) {
-	_, err := io.WriteString(w.to, w.secrets.Mask(string(b)))
-	return len(b), err
-}
-
-// masked is an error of this package in which no broker repeats a secret.
-func (c Config) masked(err error) error {
-	e := fault.As(err)
-	if e == nil {
-		return err
-	}
-	out := *e
-	out.Msg = c.settings.Mask(e.Msg)
-	return &out
-}
+// clientID is what brokers log.
+func (c Config) clientID() string { return softwareName + "/" + cmp.Or(c.version, "dev") }
 
 // softwareVersion keeps what brokers accept in ApiVersions (KIP-511): letters,
 // digits, dots and hyphens, neither first nor last.

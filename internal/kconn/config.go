@@ -1,9 +1,11 @@
 package kconn
 
 import (
+	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
+	"net"
 	"strings"
 	"time"
 
@@ -22,7 +24,11 @@ type Options struct {
 	Context       string        // --context: name
 	BrokerMap     string        // --broker-map: ID=HOST:PORT,… or one HOST:PORT
 	Timeout       time.Duration // --timeout: for a request; 0 means DefaultTimeout
-	Debug         io.Writer     // --debug: the client's log, without payloads and secrets; nil for none
+	Debug         io.Writer     // --debug: the client's log, without payloads; nil for none
+
+	// Dial opens TCP connections; a net.Dialer if nil. A proxy of the settings is not
+	// asked where it is set.
+	Dial func(ctx context.Context, network, addr string) (net.Conn, error)
 
 	Getenv  func(string) string // nil means no environment
 	Home    string              // the user's home directory, for contexts and ~/; "" for none
@@ -61,7 +67,8 @@ type Config struct {
 	debug    io.Writer
 	version  string
 	proxy    *proxy
-	book     *book // shared by the clients of this Config
+	dial     func(ctx context.Context, network, addr string) (net.Conn, error) // nil means a net.Dialer
+	book     *book                                                             // shared by the clients of this Config
 }
 
 // String names the cluster and how it is spoken to, without secrets.
@@ -92,9 +99,12 @@ func Resolve(opt Options) (Config, []string, error) {
 		return Config{}, s.Warnings(), err
 	}
 	c := Config{Bootstrap: cluster.Servers, Source: cluster.Source, Context: cluster.Context, settings: s,
-		timeout: opt.Timeout, debug: opt.Debug, version: opt.Version, book: newBook()}
+		timeout: opt.Timeout, debug: opt.Debug, version: opt.Version, dial: opt.Dial, book: newBook()}
 	if c.timeout <= 0 {
 		c.timeout = DefaultTimeout
+	}
+	if c.debug != nil {
+		c.book.wire = &wire{out: c.debug, greeting: len(c.greeting())}
 	}
 	for _, step := range []func() error{c.addresses, c.protocol, c.secure, c.authenticate, c.network} {
 		if err := step(); err != nil {

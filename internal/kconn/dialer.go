@@ -4,10 +4,13 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"net"
 	"sync"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 	xproxy "golang.org/x/net/proxy"
 
 	"github.com/kgdiag/kgdiag/internal/kconn/fault"
@@ -28,13 +31,43 @@ type book struct {
 	seeds  []string                     // bootstrap addresses that have answered; nil before
 	ids    map[string]int32             // advertised address -> node id, from Metadata
 	opened map[string]bool              // addresses to which TCP has connected
+	met    *kmsg.MetadataResponse       // the first answer; nil before
 	failed map[string]*fault.Error      // last failure by address: a request that ran out of time does not carry it
 	look   func(context.Context, *book) // asks for Metadata again, for an address that is not in ids
+	wire   *wire                        // nil without --debug
 	busy   bool                         // look is running; it dials too
+
+	main   *kgo.Client           // when it closes, the run is over
+	life   context.Context       // of the run
+	cancel context.CancelFunc    // ends it
+	over   bool                  // it has ended
+	ready  map[string][]*promise // connections that nobody has asked for yet, by address
+	shy    map[string]bool       // addresses that did not answer the greeting
 }
 
 func newBook() *book {
-	return &book{ids: make(map[string]int32), failed: make(map[string]*fault.Error), opened: make(map[string]bool)}
+	b := &book{ids: make(map[string]int32), failed: make(map[string]*fault.Error), opened: make(map[string]bool),
+		ready: make(map[string][]*promise), shy: make(map[string]bool)}
+	b.life, b.cancel = context.WithCancel(context.Background())
+	return b
+}
+
+// belongsTo says which client's end is that of the run.
+func (b *book) belongsTo(cl *kgo.Client) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.main = cl
+}
+
+// OnClientClosed is kgo's.
+func (b *book) OnClientClosed(cl *kgo.Client) {
+	b.mu.Lock()
+	last := cl == b.main && !b.over
+	b.mu.Unlock()
+	if last {
+		b.end()
+		b.wire.write()
+	}
 }
 
 func newDialer(c Config) *dialer {
@@ -71,9 +104,21 @@ func (d *dialer) target(ctx context.Context, addr string) string {
 	return d.c.brokers.target(addr, id)
 }
 
-// dial is the function for kgo.Dialer.
+// dial is the function for kgo.Dialer: a connection that was prepared, or a new one.
 func (d *dialer) dial(ctx context.Context, _, addr string) (net.Conn, error) {
+	if conn, ok, err := d.take(ctx, addr); ok {
+		return conn, err
+	}
+	return d.establish(ctx, addr)
+}
+
+// connect opens a connection, with TLS.
+func (d *dialer) connect(ctx context.Context, addr string) (_ net.Conn, err error) {
 	target := d.target(ctx, addr)
+	began := time.Now()
+	defer func() {
+		d.wire.note(crossing{what: connecting, broker: d.label(addr), sent: began, answered: time.Now(), failed: err != nil})
+	}()
 	caller := ctx
 	ctx, cancel := context.WithTimeout(ctx, d.timeout)
 	defer cancel()
@@ -103,6 +148,16 @@ func (d *dialer) dial(ctx context.Context, _, addr string) (net.Conn, error) {
 	return tc, nil
 }
 
+// label names the broker of an address in the log of the wire.
+func (d *dialer) label(addr string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if id, ok := d.ids[addr]; ok {
+		return fmt.Sprint("broker ", id)
+	}
+	return "bootstrap"
+}
+
 func (d *dialer) fail(addr string, e *fault.Error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -129,6 +184,9 @@ func (d *dialer) dialTCP(ctx context.Context, target string) (net.Conn, error) {
 		network = "tcp4"
 	case "v6":
 		network = "tcp6"
+	}
+	if d.c.dial != nil {
+		return d.c.dial(ctx, network, target)
 	}
 	nd := &net.Dialer{}
 	if d.c.proxy == nil {

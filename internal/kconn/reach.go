@@ -38,7 +38,7 @@ type Broker struct {
 // maxReach bounds how many brokers are dialled at a time.
 const maxReach = 16
 
-// Reach dials every bootstrap address, or, with a client, every broker of the
+// Reach dials every bootstrap address, or, with a client from Dial, every broker of the
 // cluster under its advertised name, and authenticates there. It never fails as a
 // whole: each Broker carries its own error.
 func (c Config) Reach(ctx context.Context, cl *kgo.Client) []Broker {
@@ -48,8 +48,7 @@ func (c Config) Reach(ctx context.Context, cl *kgo.Client) []Broker {
 		for _, s := range c.seeds {
 			list = append(list, Broker{NodeID: -1, Addr: s})
 		}
-	} else if m, err := metadata(ctx, cl); err == nil {
-		d.learnAll(m)
+	} else if m := c.Met(); m != nil {
 		for _, b := range m.Brokers {
 			r := Broker{NodeID: b.NodeID, Addr: net.JoinHostPort(b.Host, strconv.Itoa(int(b.Port)))}
 			if b.Rack != nil {
@@ -83,7 +82,7 @@ func (d *dialer) reach(ctx context.Context, cl *kgo.Client, b *Broker) {
 		b.Addresses, _ = net.DefaultResolver.LookupHost(ctx, host) // the dial says what is wrong with it
 	}
 	start := time.Now()
-	conn, err := d.dial(ctx, "tcp", b.Addr)
+	conn, err := d.connect(ctx, b.Addr)
 	b.Took = time.Since(start)
 	if err != nil {
 		b.Err = d.explain(ctx, b.Addr, err)
@@ -99,9 +98,7 @@ func (d *dialer) reach(ctx context.Context, cl *kgo.Client, b *Broker) {
 	if cl == nil || b.NodeID < 0 {
 		return
 	}
-	req := kmsg.NewPtrMetadataRequest()
-	req.Topics = []kmsg.MetadataRequestTopic{}
-	if _, err := cl.Broker(int(b.NodeID)).Request(ctx, req); err != nil {
+	if _, err := cl.Broker(int(b.NodeID)).Request(ctx, metadataOf(nil)); err != nil {
 		b.Err = d.explain(ctx, b.Addr, err)
 	}
 }
