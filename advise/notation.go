@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
-	"github.com/kgdiag/kgdiag/inspect/settings"
 )
 
 var (
@@ -49,8 +48,7 @@ func (s *Subject) write(key, value string) string {
 	case inspect.Sarama, inspect.FranzGo, inspect.KafkaGo:
 		return goDuration(d)
 	}
-	own, _ := settings.Lookup(s.Family, "", key)
-	return inUnit(d, own.Unit(), value)
+	return value
 }
 
 // inGo reports whether the settings stand in the text of a Go program.

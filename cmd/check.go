@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kgdiag/kgdiag/inspect/access"
 	"github.com/kgdiag/kgdiag/internal/kconn"
 	"github.com/kgdiag/kgdiag/internal/prose"
+	"github.com/kgdiag/kgdiag/locate"
 )
 
 var _ = command(80, newCheckCmd)
@@ -75,15 +77,18 @@ func (o *checkCmd) run(cmd *cobra.Command, _ []string) error {
 // check goes as far as it gets.
 func check(ctx context.Context, conn kconn.Config) *checked {
 	c := &checked{conn: conn}
-	c.seeds = conn.Reach(ctx, nil)
-	cl, err := conn.Dial(ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	wg.Go(func() { c.seeds = conn.Reach(ctx, nil) })
+	cl, err := conn.Dial(ctx, locate.OffsetsTopic)
 	if err != nil {
 		c.failed = err
 		return c
 	}
 	defer cl.Close()
-	c.brokers = conn.Reach(ctx, cl)
-	c.access, c.failed = access.Survey(ctx, cl)
+	wg.Go(func() { c.brokers = conn.Reach(ctx, cl) })
+	c.access, c.failed = access.Survey(ctx, cl, conn.Met())
+	wg.Wait()
 	return c
 }
 

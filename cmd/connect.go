@@ -11,7 +11,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/internal/kconn"
 	"github.com/kgdiag/kgdiag/internal/kconn/fault"
-	"github.com/kgdiag/kgdiag/internal/render"
+	"github.com/kgdiag/kgdiag/locate"
 )
 
 // connectOptions are the flags of connecting as internal/kconn weighs them.
@@ -23,10 +23,10 @@ func (a *app) connectOptions() (kconn.Options, error) {
 	o := kconn.Options{
 		Bootstrap: strings.Join(a.flags.bootstrap, ","), CommandConfig: a.flags.commandConfig, X: a.flags.x,
 		Context: a.flags.context, BrokerMap: a.flags.brokerMap, Timeout: timeout,
-		Getenv: a.getenv, Home: a.home, Version: Version(),
+		Dial: a.dial, Getenv: a.getenv, Home: a.home, Version: Version(),
 	}
 	if a.flags.debug {
-		o.Debug = render.CleanLines(a.streams.Err)
+		o.Debug = a.streams.Err
 	}
 	if a.streams.InTTY && a.streams.ErrTTY {
 		o.Prompt = func(label string) (string, error) {
@@ -55,7 +55,7 @@ func (a *app) connect(ctx context.Context) (*kgo.Client, kconn.Config, error) {
 	if err != nil {
 		return nil, c, err
 	}
-	cl, err := c.Dial(ctx)
+	cl, err := c.Dial(ctx, locate.OffsetsTopic, locate.TransactionsTopic)
 	return cl, c, err
 }
 

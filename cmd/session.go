@@ -32,8 +32,9 @@ func (a *app) open(ctx context.Context) (*session, error) {
 		return nil, err
 	}
 	s := &session{client: client, conn: conn}
-	s.scanner = &offsetlog.Scanner{Client: client, Dial: func() (*kgo.Client, error) { return kgo.NewClient(conn.Options()...) }}
-	s.collector = collect.New(client, collect.Options{PerBroker: conn.BrokerTimeout(), Now: a.now, Log: s.scanner,
+	s.scanner = &offsetlog.Scanner{Client: client, Warm: conn.Warm, Dial: func() (*kgo.Client, error) { return kgo.NewClient(conn.Options()...) }}
+	s.scanner.Learn(conn.Met())
+	s.collector = collect.New(client, collect.Options{PerBroker: conn.BrokerTimeout(), Now: a.now, Log: s.scanner, Met: conn.Met(),
 		Bootstrap: conn.Bootstrap, Context: conn.Context, Version: Version()})
 	return s, nil
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -279,7 +280,7 @@ func (o *watchCmd) reason(ctx context.Context, r *watch.Result) endReason {
 		return endStable
 	case errors.Is(context.Cause(ctx), errForEnded):
 		return endFor
-	case o.terminated():
+	case o.cancelled != nil && o.cancelled() == syscall.SIGTERM:
 		return endTerminated
 	}
 	return endInterrupted

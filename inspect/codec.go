@@ -33,11 +33,9 @@ func WriteCase(w io.Writer, c *Case) error {
 }
 
 // ReadCase reads a case file, compressed or not. The errors say what is wrong with
-// the file: not a case, damaged, of another version, or larger than a case can be. The
-// memory that it takes is bounded by 96 MiB and a multiple of the file's size.
+// the file: not a case, damaged, of another version, or larger than MaxCaseSize.
 func ReadCase(r io.Reader) (*Case, error) {
-	file := &counter{r: r}
-	br := bufio.NewReader(file)
+	br := bufio.NewReader(r)
 	head, err := br.Peek(2)
 	if err != nil {
 		return nil, errors.New("empty, want a case file as record writes it")
@@ -54,10 +52,11 @@ func ReadCase(r io.Reader) (*Case, error) {
 	case head[0] != '{':
 		return nil, errors.New("not a case file: want gzip or JSON, as record writes it")
 	}
+	limited := &io.LimitedReader{R: src, N: MaxCaseSize + 1}
 	var c Case
-	dec := json.NewDecoder(&budget{r: src, packed: file})
+	dec := json.NewDecoder(limited)
 	if err := dec.Decode(&c); err != nil {
-		return nil, caseError(err)
+		return nil, caseError(err, limited)
 	}
 	switch {
 	case c.Schema == CaseSchema:
@@ -76,7 +75,10 @@ func ReadCase(r io.Reader) (*Case, error) {
 }
 
 // caseError says what is wrong with a document that does not decode.
-func caseError(err error) error {
+func caseError(err error, limited *io.LimitedReader) error {
+	if limited.N <= 0 {
+		return fmt.Errorf("unpacks to over %d MiB: not read", MaxCaseSize>>20)
+	}
 	var syntax *json.SyntaxError
 	var typ *json.UnmarshalTypeError
 	switch {
@@ -86,8 +88,6 @@ func caseError(err error) error {
 		return fmt.Errorf("damaged: %w at byte %d", syntax, syntax.Offset)
 	case errors.As(err, &typ):
 		return fmt.Errorf("field %s: %s where %s is wanted", typ.Field, typ.Value, typ.Type)
-	case errors.Is(err, errCostly), errors.Is(err, errLarge):
-		return err
 	}
 	return fmt.Errorf("damaged: %w", err)
 }

@@ -94,6 +94,7 @@ const sampleGroups = 5
 // surveyor collects the answers.
 type surveyor struct {
 	cl     *kgo.Client
+	met    *kmsg.MetadataResponse
 	report *Report
 
 	brokers    []int32
@@ -103,34 +104,46 @@ type surveyor struct {
 
 type group struct{ kind, protocol string }
 
-// Survey asks for each thing that kgdiag reads. The error is that of the first
-// Metadata, without which nothing can be told.
-func Survey(ctx context.Context, cl *kgo.Client) (*Report, error) {
-	s := &surveyor{cl: cl, report: &Report{Controller: -1}, groups: make(map[string]group)}
-	if err := s.metadata(ctx); err != nil {
+// Survey asks for each thing that kgdiag reads, all that it can at once. met is a
+// Metadata answer of just now that tells of __consumer_offsets; nil: it is asked for. The
+// error is that of this Metadata, without which nothing can be told.
+func Survey(ctx context.Context, cl *kgo.Client, met *kmsg.MetadataResponse) (*Report, error) {
+	s := &surveyor{cl: cl, met: met, report: &Report{Controller: -1}, groups: make(map[string]group)}
+	placement, err := s.metadata(ctx)
+	if err != nil {
 		return nil, err
 	}
-	s.clusterRights(ctx)
-	s.listGroups(ctx)
-	s.readOffsets(ctx)
-	s.describeGroups(ctx)
-	s.brokerConfigs(ctx)
-	s.groupConfigs(ctx)
+	var cluster, read, groups, topics, brokerConfigs, groupConfigs Right
+	var wg sync.WaitGroup
+	wg.Go(func() { cluster = s.clusterRight(ctx) })
+	wg.Go(func() { read = s.readOffsets(ctx, placement) })
+	wg.Go(func() { brokerConfigs = s.brokerConfigs(ctx) })
+	wg.Go(func() {
+		s.listGroups(ctx)
+		wg.Go(func() { groupConfigs = s.groupConfigs(ctx) })
+		groups, topics = s.describeGroups(ctx, placement)
+	})
+	wg.Wait()
+	s.noteListed(&cluster)
+	s.report.Rights = []Right{placement, cluster, read, groups, topics, brokerConfigs, groupConfigs}
 	return s.report, nil
 }
 
-func (s *surveyor) add(r Right) { s.report.Rights = append(s.report.Rights, r) }
-
 // metadata looks for brokers and for __consumer_offsets, creating nothing.
-func (s *surveyor) metadata(ctx context.Context) error {
-	req := kmsg.NewPtrMetadataRequest()
-	t := kmsg.NewMetadataRequestTopic()
-	t.Topic = kmsg.StringPtr(locate.OffsetsTopic)
-	req.Topics = append(req.Topics, t)
-	resp, err := req.RequestWith(ctx, s.cl)
-	if err != nil {
-		return err
+func (s *surveyor) metadata(ctx context.Context) (Right, error) {
+	r := Right{ID: OffsetsTopic, What: "placement of " + locate.OffsetsTopic, Operation: "Describe", Resource: "topic", Name: locate.OffsetsTopic, State: Unknown}
+	if s.met == nil {
+		req := kmsg.NewPtrMetadataRequest()
+		req.AllowAutoTopicCreation = false
+		t := kmsg.NewMetadataRequestTopic()
+		t.Topic = kmsg.StringPtr(locate.OffsetsTopic)
+		req.Topics = append(req.Topics, t)
+		var err error
+		if s.met, err = req.RequestWith(ctx, s.cl); err != nil {
+			return r, err
+		}
 	}
+	resp := s.met
 	if resp.ClusterID != nil {
 		s.report.ClusterID = *resp.ClusterID
 	}
@@ -143,8 +156,10 @@ func (s *surveyor) metadata(ctx context.Context) error {
 	slices.Sort(s.brokers)
 	s.report.Brokers = len(s.brokers)
 	s.report.Platform = platformOf(s.report.ClusterID, hosts)
-	r := Right{ID: OffsetsTopic, What: "placement of " + locate.OffsetsTopic, Operation: "Describe", Resource: "topic", Name: locate.OffsetsTopic, State: Unknown}
 	for _, t := range resp.Topics {
+		if t.Topic == nil || *t.Topic != locate.OffsetsTopic {
+			continue
+		}
 		switch err := kerr.ErrorForCode(t.ErrorCode); {
 		case err == nil:
 			s.partitions = int32(len(t.Partitions))
@@ -155,8 +170,7 @@ func (s *surveyor) metadata(ctx context.Context) error {
 			r.fail(err)
 		}
 	}
-	s.add(r)
-	return nil
+	return r, nil
 }
 
 // fail fills a right from an error.
@@ -180,7 +194,7 @@ func isTooOld(err error) bool {
 // aclDescribe is the bit of DESCRIBE in authorized operations (AclOperation 8, KIP-430).
 const aclDescribe = 1 << 8
 
-func (s *surveyor) clusterRights(ctx context.Context) {
+func (s *surveyor) clusterRight(ctx context.Context) Right {
 	r := Right{ID: Cluster, What: "list of all groups", Operation: "Describe", Resource: "cluster", State: Unknown}
 	req := kmsg.NewPtrDescribeClusterRequest()
 	req.IncludeClusterAuthorizedOperations = true
@@ -201,10 +215,10 @@ func (s *surveyor) clusterRights(ctx context.Context) {
 	default:
 		r.State, r.Detail = No, "only permitted groups are listed, the others do not show up at all"
 	}
-	s.add(r)
+	return r
 }
 
-// listGroups asks every broker, and fills the detail of the cluster right.
+// listGroups asks every broker.
 func (s *surveyor) listGroups(ctx context.Context) {
 	var mu sync.Mutex
 	var wg sync.WaitGroup
@@ -229,56 +243,49 @@ func (s *surveyor) listGroups(ctx context.Context) {
 	}
 	wg.Wait()
 	s.report.GroupCount = len(s.groups)
-	for i := range s.report.Rights {
-		r := &s.report.Rights[i]
-		if r.ID != Cluster {
-			continue
-		}
-		seen := fmt.Sprintf("%s listed, %d of %s answered", plural(len(s.groups), "group"), s.report.Listed, plural(len(s.brokers), "broker"))
-		if r.Detail != "" {
-			seen += "; " + r.Detail
-		}
-		r.Detail = seen
+}
+
+// noteListed adds to the cluster right what was listed.
+func (s *surveyor) noteListed(r *Right) {
+	seen := fmt.Sprintf("%s listed, %d of %s answered", plural(len(s.groups), "group"), s.report.Listed, plural(len(s.brokers), "broker"))
+	if r.Detail != "" {
+		seen += "; " + r.Detail
 	}
+	r.Detail = seen
 }
 
 // readOffsets fetches a byte of a partition of __consumer_offsets.
-func (s *surveyor) readOffsets(ctx context.Context) {
+func (s *surveyor) readOffsets(ctx context.Context, placement Right) Right {
 	r := Right{ID: OffsetsRead, What: "records of " + locate.OffsetsTopic, Operation: "Read", Resource: "topic", Name: locate.OffsetsTopic, State: Unknown}
-	defer func() { s.add(r) }()
-	placement := s.report.Right(OffsetsTopic)
 	switch placement.State {
 	case Absent:
 		r.State, r.Detail = Unknown, "not there yet, so it cannot be tried"
-		return
+		return r
 	case No:
 		r.State, r.Detail = No, "denied with DESCRIBE"
-		return
+		return r
 	case Unknown:
 		r.Detail = placement.Detail
-		return
+		return r
 	}
-	req := kmsg.NewPtrMetadataRequest()
-	t := kmsg.NewMetadataRequestTopic()
-	t.Topic = kmsg.StringPtr(locate.OffsetsTopic)
-	req.Topics = append(req.Topics, t)
-	meta, err := req.RequestWith(ctx, s.cl)
-	if err != nil || len(meta.Topics) != 1 {
-		r.Detail = "no metadata"
-		return
-	}
-	for _, p := range meta.Topics[0].Partitions {
-		if p.Leader < 0 {
+	for _, t := range s.met.Topics {
+		if t.Topic == nil || *t.Topic != locate.OffsetsTopic {
 			continue
 		}
-		if err := s.fetch(ctx, p.Leader, p.Partition, meta.Topics[0].TopicID); err != nil {
-			r.fail(err)
-			return
+		for _, p := range t.Partitions {
+			if p.Leader < 0 {
+				continue
+			}
+			if err := s.fetch(ctx, p.Leader, p.Partition, t.TopicID); err != nil {
+				r.fail(err)
+				return r
+			}
+			r.State = Yes
+			return r
 		}
-		r.State = Yes
-		return
 	}
 	r.Detail = "no partition has a leader"
+	return r
 }
 
 func (s *surveyor) fetch(ctx context.Context, leader, partition int32, id [16]byte) error {

@@ -33,7 +33,7 @@ func survey(t *testing.T, acls ...kfake.ACL) *Report {
 		t.Fatal(err)
 	}
 	t.Cleanup(cl.Close)
-	r, err := Survey(t.Context(), cl)
+	r, err := Survey(t.Context(), cl, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestAbsentOffsetsTopic(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(cl.Close)
-	r, err := Survey(t.Context(), cl)
+	r, err := Survey(t.Context(), cl, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -36,29 +37,35 @@ func (s *surveyor) sample() []string {
 
 // describeGroups describes a sample, and reads its offsets to see whether the
 // topics may be described.
-func (s *surveyor) describeGroups(ctx context.Context) {
-	g := Right{ID: Groups, What: "groups and their members", Operation: "Describe", Resource: "group", Name: "*", State: Unknown}
-	t := Right{ID: Topics, What: "topics of the groups", Operation: "Describe", Resource: "topic", Name: "*", State: Unknown}
-	defer func() { s.add(g); s.add(t) }()
+func (s *surveyor) describeGroups(ctx context.Context, placement Right) (g, t Right) {
+	g = Right{ID: Groups, What: "groups and their members", Operation: "Describe", Resource: "group", Name: "*", State: Unknown}
+	t = Right{ID: Topics, What: "topics of the groups", Operation: "Describe", Resource: "topic", Name: "*", State: Unknown}
 	if s.partitions == 0 {
 		g.Detail = "not tried: it is routed by coordinator, and " + locate.OffsetsTopic + " does not show"
-		if s.report.Right(OffsetsTopic).State == Absent {
+		if placement.State == Absent {
 			g.State, g.Detail = Absent, "no group has ever been here"
 		}
 		t.Detail = g.Detail
-		return
+		return g, t
 	}
 	ids := s.sample()
 	if len(ids) == 0 {
 		g.fromProbe(s.describe(ctx, probeGroup, "classic"))
 		t.Detail = "no group to try it on"
-		return
+		return g, t
 	}
+	shown := t
+	errs := make([]error, len(ids))
+	var wg sync.WaitGroup
+	for i, id := range ids {
+		wg.Go(func() { errs[i] = s.describe(ctx, id, s.groups[id].kind) })
+	}
+	wg.Go(func() { s.topics(ctx, &shown) })
+	wg.Wait()
 	var denied, seen int
 	var other error
-	for _, id := range ids {
-		err := s.describe(ctx, id, s.groups[id].kind)
-		switch {
+	for i, id := range ids {
+		switch err := errs[i]; {
 		case err == nil, errors.Is(err, kerr.GroupIDNotFound):
 			seen++
 		case errors.Is(err, kerr.GroupAuthorizationFailed):
@@ -79,8 +86,9 @@ func (s *surveyor) describeGroups(ctx context.Context) {
 		g.fail(other)
 	}
 	if t.State == Unknown {
-		s.topics(ctx, &t)
+		t = shown
 	}
+	return g, t
 }
 
 // fromProbe reads the answer about a group that does not exist.
@@ -158,16 +166,16 @@ func (s *surveyor) topics(ctx context.Context, t *Right) {
 }
 
 // brokerConfigs asks one broker for the bound that joining groups meet.
-func (s *surveyor) brokerConfigs(ctx context.Context) {
+func (s *surveyor) brokerConfigs(ctx context.Context) Right {
 	r := Right{ID: BrokerConfigs, What: "settings of brokers", Operation: "DescribeConfigs", Resource: "cluster", State: Unknown}
 	if len(s.brokers) > 0 {
 		r.fromConfigs(s.configs(ctx, s.brokers[0], kmsg.ConfigResourceTypeBroker, strconv.Itoa(int(s.brokers[0]))))
 	}
-	s.add(r)
+	return r
 }
 
 // groupConfigs asks for the settings of one group; any broker can answer.
-func (s *surveyor) groupConfigs(ctx context.Context) {
+func (s *surveyor) groupConfigs(ctx context.Context) Right {
 	r := Right{ID: GroupConfigs, What: "settings of groups", Operation: "DescribeConfigs", Resource: "group", Name: "*", State: Unknown}
 	id := probeGroup
 	if ids := s.sample(); len(ids) > 0 {
@@ -179,7 +187,7 @@ func (s *surveyor) groupConfigs(ctx context.Context) {
 	if r.State == Absent {
 		r.Detail = "before Kafka 4.0 groups have none"
 	}
-	s.add(r)
+	return r
 }
 
 func (r *Right) fromConfigs(err error) {

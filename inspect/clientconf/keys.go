@@ -34,7 +34,6 @@ var consumerKeys = knownKeys(map[string]kind{
 	"rebalance.timeout.ms": kindMillis, "scheduled.rebalance.max.delay.ms": kindMillis, "worker.unsync.backoff.ms": kindMillis,
 	"connect.protocol": kindText, "config.storage.topic": kindText, "offset.storage.topic": kindText, "status.storage.topic": kindText, "application.id": kindText, "probing.rebalance.interval.ms": kindMillis,
 	"throttled.unprocessed-record-max-age.ms": kindMillis, // SmallRye's own
-	"block.rebalance.on.poll":                 kindBool,   // franz-go's own
 	"max.task.idle.ms":                        kindMillis, "num.standby.replicas": kindInt, "num.stream.threads": kindInt,
 	"topic.metadata.refresh.interval.ms": kindMillis, "fetch.message.max.bytes": kindInt,
 	"log.connection.close": kindBool, "go.events.channel.enable": kindBool, "go.application.rebalance.enable": kindBool, "plugin.library.paths": kindText,
@@ -131,8 +130,7 @@ func IsDuration(key string) bool { return consumerKeys[key] == kindMillis }
 
 // secretWords mark the keys whose value is never kept.
 var secretWords = []string{"password", "passwd", "secret", "jaas", "token", "credential", "private", "user.info", "keystore.key",
-	"key.pem", "certificate.chain", "apikey", "api.key", "authorization", "pwd", "passphrase", "passcode", "userinfo", "access.key", "account.key",
-	"accesskey", "accountkey", "signature"}
+	"key.pem", "certificate.chain", "apikey", "api.key", "authorization"}
 
 // Secret reports whether the value of key must not be kept.
 func Secret(key string) bool {
@@ -153,7 +151,7 @@ func NewSetting(key, spelled, value string, where inspect.Position) (inspect.Set
 	if Secret(key) {
 		return s, nil
 	}
-	s.Value = inspect.MaskSecrets(strings.TrimSpace(value)) // a URL may hold a password
+	s.Value = strings.TrimSpace(value)
 	k := consumerKeys[s.Key]
 	if k != kindMillis && k != kindInt {
 		return s, nil
@@ -222,7 +220,7 @@ func classify(key, value string, where inspect.Position) *inspect.ConfigProblem 
 			p.Message += ", the nearest is " + near
 		}
 		if p.Nearest != "" && !Secret(p.Nearest) {
-			p.Value = inspect.MaskSecrets(strings.TrimSpace(value))
+			p.Value = strings.TrimSpace(value)
 		}
 	}
 	return &p

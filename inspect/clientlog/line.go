@@ -1,6 +1,7 @@
 package clientlog
 
 import (
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -43,10 +44,12 @@ func (c *lineContext) inherit(from lineContext) {
 	}
 }
 
+var secret = regexp.MustCompile(`(?i)((?:password|passwd|secret|token|jaas\.config|credential|api[._-]?key)[A-Za-z._-]*["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;}]+)`)
+
 // quote is a line as an event keeps it: at most 400 bytes, on one line, without
 // secrets.
 func quote(s string) string {
-	s = inspect.MaskSecrets(s)
+	s = secret.ReplaceAllString(s, "$1***")
 	s = strings.Map(func(r rune) rune {
 		if r < 0x20 || r == 0x7f {
 			return ' '

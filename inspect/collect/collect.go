@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/offsetlog"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/locate"
 )
@@ -95,18 +96,22 @@ func (e *IncompleteError) Unwrap() error { return e.Err }
 // run is one Collect under way.
 type run struct {
 	*Collector
-	m   *Metadata
-	sel Selection
+	m      *Metadata
+	sel    Selection
+	want   Want
+	survey func() *offsetlog.Survey // of the offsets partitions; nil for none
 
-	topicsMu sync.Mutex // held while topics are loaded
-	mu       sync.Mutex
-	facts    *inspect.Case
-	drafts   map[string]*draft
-	heard    *Listing // of the brokers that were asked for the selected groups
-	listed   *Listing // of every broker; nil where only coordinators were asked
-	failed   map[string]error
-	absent   []string
-	maybe    bool // an absent group may be of the consumer protocol
+	loading chan struct{} // holds one token, for whoever loads topics
+
+	mu     sync.Mutex
+	facts  *inspect.Case
+	drafts map[string]*draft
+	early  early
+	heard  *Listing // of the brokers that were asked for the selected groups
+	listed *Listing // of every broker; nil where only coordinators were asked
+	failed map[string]error
+	absent []string
+	maybe  bool // an absent group may be of the consumer protocol
 }
 
 // Collect reads the selected groups. The Case is nil only if no broker could be
@@ -117,14 +122,21 @@ func (c *Collector) Collect(ctx context.Context, sel Selection, want Want) (*ins
 	if err != nil {
 		return nil, err
 	}
-	r := &run{Collector: c, m: m, sel: sel, drafts: map[string]*draft{}, failed: map[string]error{},
+	return c.CollectFrom(ctx, m, sel, want)
+}
+
+// CollectFrom is Collect for a caller that has just asked for Metadata. The placement
+// of topics that are met on the way is added to m.
+func (c *Collector) CollectFrom(ctx context.Context, m *Metadata, sel Selection, want Want) (*inspect.Case, error) {
+	r := &run{Collector: c, m: m, sel: sel, want: want, loading: make(chan struct{}, 1), drafts: map[string]*draft{}, failed: map[string]error{},
 		facts: &inspect.Case{Schema: inspect.CaseSchema, Kgdiag: c.opts.Version, GeneratedAt: c.now(),
 			Cluster: c.cluster(m), Gaps: []inspect.Gap{}, Groups: []inspect.Group{}, Brokers: slices.Clone(m.Brokers), OffsetsTopic: m.Offsets}}
 	r.noteOffsetsTopic()
+	r.survey = r.startSurvey(ctx)
 	byBroker := r.choose(ctx)
 	r.describe(ctx, byBroker)
 	r.missing(ctx)
-	r.enrich(ctx, want)
+	r.enrich(ctx)
 	r.finish()
 	return r.facts, r.outcome()
 }
@@ -152,50 +164,29 @@ func (r *run) noteOffsetsTopic() {
 // their coordinators alone; all groups, or any where the offsets topic is not
 // visible, at every broker.
 func (r *run) choose(ctx context.Context) map[int32][]Listed {
-	if r.sel.All || len(r.sel.Groups) == 0 {
+	switch {
+	case r.sel.All || len(r.sel.Groups) == 0:
 		return r.chooseListed(ctx, nil)
-	}
-	if r.m.Offsets == nil {
+	case r.m.Offsets == nil:
 		return r.chooseListed(ctx, r.sel.Groups)
 	}
-	byBroker := map[int32][]string{}
-	for g, l := range r.coordinators(ctx, r.m, r.sel.Groups) {
-		if l.err != nil {
-			r.fail(g, need{fact: inspect.FactCoordinator, what: "coordinator", acl: "DESCRIBE on Group " + g}, l.err)
-			continue
-		}
-		byBroker[l.broker] = append(byBroker[l.broker], g)
-	}
-	var ask []broker
-	for id := range byBroker {
-		ask = append(ask, r.broker(r.m, id))
-	}
-	listing := r.list(ctx, ask)
-	r.heard = listing
-	out := map[int32][]Listed{}
-	for id, groups := range byBroker {
-		for _, g := range groups {
-			l, ok := listing.Groups[g]
-			if !ok { // not there, or hidden by ACLs: its describe will tell
-				l = Listed{ID: g, Broker: id}
-			}
-			l.Broker = id
-			out[id] = append(out[id], l)
-		}
-	}
-	return out
+	return r.chooseNamed(ctx)
 }
 
 // chooseListed takes the groups from every broker's list; only the named ones
 // unless names is empty.
 func (r *run) chooseListed(ctx context.Context, names []string) map[int32][]Listed {
+	var wg sync.WaitGroup
+	if len(names) == 0 {
+		wg.Go(func() { r.noteUnseen(ctx) })
+	}
 	r.listed = r.ListAll(ctx, r.m)
+	wg.Wait()
 	r.heard = r.listed
 	r.facts.Cluster.Answered = len(r.listed.Answered)
 	r.noteUnlisted()
 	out := map[int32][]Listed{}
 	if len(names) == 0 {
-		r.noteUnseen(ctx)
 		for _, l := range r.listed.Groups {
 			if r.sel.matches(l) {
 				out[l.Broker] = append(out[l.Broker], l)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -46,6 +47,9 @@ type Options struct {
 	// Log reads the last metadata records from the offsets topic; an offsetlog.Scanner
 	// of the same client if nil.
 	Log LogReader
+	// Met is the Metadata answer with which the client connected, with the offsets topic
+	// in it; it serves in the place of the first request for Metadata. Nil for none.
+	Met *kmsg.MetadataResponse
 	// Bootstrap and Context are shown as Case.Cluster's.
 	Bootstrap string
 	Context   string
@@ -60,8 +64,12 @@ type Collector struct {
 	opts Options
 	sem  chan struct{}
 
+	metMu sync.Mutex
+	met   *kmsg.MetadataResponse // not used yet
+
 	sickMu sync.Mutex
 	sick   map[int32]sickness
+	well   []int32 // brokers that have answered, and were not sick since
 
 	namesMu sync.Mutex
 	names   map[[16]byte]string // of topics by id; "" for one that is gone
@@ -81,7 +89,7 @@ func New(cl *kgo.Client, opts Options) *Collector {
 	if opts.Log == nil {
 		opts.Log = &offsetlog.Scanner{Client: cl, Patience: opts.PerBroker}
 	}
-	return &Collector{cl: cl, opts: opts, sem: make(chan struct{}, opts.Parallel), names: map[[16]byte]string{}, sick: map[int32]sickness{}}
+	return &Collector{cl: cl, opts: opts, met: opts.Met, sem: make(chan struct{}, opts.Parallel), names: map[[16]byte]string{}, sick: map[int32]sickness{}}
 }
 
 // now is the present by the Collector's clock.
@@ -176,6 +184,7 @@ func (c *Collector) isSick(id int32, limit time.Duration) {
 	c.sickMu.Lock()
 	defer c.sickMu.Unlock()
 	c.sick[id] = sickness{time.Now().Add(sickFor), limit}
+	c.well = slices.DeleteFunc(c.well, func(x int32) bool { return x == id })
 }
 
 // isWell notes that a broker has answered.
@@ -183,6 +192,19 @@ func (c *Collector) isWell(id int32) {
 	c.sickMu.Lock()
 	defer c.sickMu.Unlock()
 	delete(c.sick, id)
+	if id >= 0 && len(c.well) < mostWell && !slices.Contains(c.well, id) {
+		c.well = append(c.well, id)
+	}
+}
+
+// mostWell is how many brokers are remembered to have answered.
+const mostWell = 3
+
+// answering are brokers that have answered lately.
+func (c *Collector) answering() []int32 {
+	c.sickMu.Lock()
+	defer c.sickMu.Unlock()
+	return slices.Clone(c.well)
 }
 
 // closedMeanwhile reports whether err is an idle connection that the other side

@@ -86,13 +86,18 @@ func (r *run) readCommits(ctx context.Context) (map[string]commits, map[string]m
 		case d.err != nil || d.group.Coordinator == nil:
 		case d.group.Type == inspect.Share:
 			byShare[d.group.Coordinator.ID] = append(byShare[d.group.Coordinator.ID], id)
+		case r.early.commits[id] != nil:
+			committed[id] = r.early.commits[id]
 		default:
 			byBroker[d.group.Coordinator.ID] = append(byBroker[d.group.Coordinator.ID], id)
 		}
 	}
 	each(slices.Collect(maps.Keys(byBroker)), func(b int32) {
 		each(chunks(slices.Sorted(slices.Values(byBroker[b]))), func(ids []string) {
-			got := r.fetchCommits(ctx, r.broker(r.m, b), ids)
+			got, failed := r.committed(ctx, r.broker(r.m, b), ids)
+			for id, err := range failed {
+				r.lagGap(id, err)
+			}
 			mu.Lock()
 			defer mu.Unlock()
 			maps.Copy(committed, got)
@@ -105,16 +110,6 @@ func (r *run) readCommits(ctx context.Context) (map[string]commits, map[string]m
 		maps.Copy(shares, got)
 	})
 	return committed, shares
-}
-
-// fetchCommits asks one coordinator for the offsets of its groups; what it does not
-// answer is a Gap.
-func (r *run) fetchCommits(ctx context.Context, b broker, ids []string) map[string]commits {
-	got, failed := r.committed(ctx, b, ids)
-	for _, id := range slices.Sorted(maps.Keys(failed)) {
-		r.lagGap(id, failed[id])
-	}
-	return got
 }
 
 // lagGap says that a group's offsets were not read.
@@ -192,21 +187,26 @@ func (r *run) readEnds(ctx context.Context, wanted map[tp]bool) map[tp]extent {
 	}
 	var mu sync.Mutex
 	each(slices.Collect(maps.Keys(byLeader)), func(leader int32) {
-		b := r.broker(r.m, leader)
-		var ends, starts map[tp]extent
-		var wg sync.WaitGroup
-		wg.Go(func() { ends = listOffsets(ctx, b, byLeader[leader], always(latest)) })
-		wg.Go(func() { starts = listOffsets(ctx, b, byLeader[leader], always(earliest)) })
-		wg.Wait()
+		got := readExtents(ctx, r.broker(r.m, leader), byLeader[leader])
 		mu.Lock()
 		defer mu.Unlock()
-		for _, p := range byLeader[leader] {
-			e := ends[p]
-			e.start = starts[p].end
-			out[p] = e
-		}
+		maps.Copy(out, got)
 	})
 	return out
+}
+
+// readExtents asks one leader for the starts and the ends of logs, both at once.
+func readExtents(ctx context.Context, b broker, ps []tp) map[tp]extent {
+	var ends, starts map[tp]extent
+	var wg sync.WaitGroup
+	wg.Go(func() { ends = listOffsets(ctx, b, ps, always(latest)) })
+	wg.Go(func() { starts = listOffsets(ctx, b, ps, always(earliest)) })
+	wg.Wait()
+	for p, e := range ends {
+		e.start = starts[p].end
+		ends[p] = e
+	}
+	return ends
 }
 
 // leaderOf is the leader of a partition, from the topics loaded before.

@@ -13,13 +13,13 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
-	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/locate"
 )
 
 // LogReader finds the newest metadata records of groups in the offsets topic, by
 // reading its partitions backwards without joining a group: offsetlog.Scanner.
 type LogReader interface {
+	Survey(ctx context.Context, partitions []int32, times ...time.Time) (*offsetlog.Survey, error)
 	LatestMetadata(ctx context.Context, req offsetlog.LatestRequest) (*offsetlog.Latest, error)
 }
 
@@ -77,7 +77,7 @@ type logSearch struct {
 // before it ran out of time counts, as of the last window that was read whole.
 func (r *run) search(ctx context.Context, p int32, groups []string) logSearch {
 	s := logSearch{records: map[string][]inspect.Record{}}
-	req := offsetlog.LatestRequest{Groups: map[int32][]string{p: groups}, Parallel: 1}
+	req := offsetlog.LatestRequest{Groups: map[int32][]string{p: groups}, Parallel: 1, Survey: r.survey()}
 	req.Done = func(group string, records []inspect.Record) bool {
 		s.records[group] = records
 		return r.enough(group, records)
@@ -151,7 +151,7 @@ func (r *run) noteLog(id string, p int32, records []inspect.Record, err error) {
 	switch {
 	case missing == 0 && len(records) > 0:
 	case errors.Is(err, context.DeadlineExceeded):
-		r.gap(inspect.Gap{Group: id, Fact: n.fact, What: n.what, Why: "no record of the group among those that were read from the end of " + where + " within " + prose.Exact(logTime)})
+		r.gap(inspect.Gap{Group: id, Fact: n.fact, What: n.what, Why: "no record of the group among those that were read from the end of " + where + " within " + logTime.String()})
 	case err != nil:
 		r.gap(n.gap(id, err))
 	case len(records) == 0 && len(g.Members) > 0:

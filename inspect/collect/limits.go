@@ -21,7 +21,8 @@ import (
 
 // enrich adds to the drafts what is wanted besides state and members. The parts are
 // read at once and applied one after another.
-func (r *run) enrich(ctx context.Context, want Want) {
+func (r *run) enrich(ctx context.Context) {
+	want := r.want
 	var wg sync.WaitGroup
 	applyLog, applyLag := func() {}, func() {}
 	if want.Log {
@@ -303,11 +304,11 @@ func millis(s string) *inspect.Millis {
 
 // loadTopics makes sure that the placement of topics is known.
 func (r *run) loadTopics(ctx context.Context, names []string) {
-	r.topicsMu.Lock()
-	defer r.topicsMu.Unlock()
+	r.loading <- struct{}{} // whoever holds it ends with ctx
+	defer func() { <-r.loading }()
 	var missing []string
 	for _, n := range names {
-		if _, ok := r.m.Topics[n]; !ok {
+		if _, ok := r.topic(n); !ok {
 			missing = append(missing, n)
 		}
 	}

@@ -3,6 +3,7 @@ package collect
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -26,20 +27,32 @@ type Listing struct {
 	Answered []int32         // brokers that answered
 	Failed   map[int32]error // brokers that did not
 	Versions map[int32]int16 // of ListGroups, by broker
+
+	mu sync.Mutex
 }
 
 // typed reports whether the broker names the types of its groups.
 func (l *Listing) typed(id int32) bool { return l.Versions[id] >= 5 }
 
-// List asks each of the brokers for the groups that it coordinates. Groups that
+// list asks each of the brokers for the groups that it coordinates. Groups that
 // the principal may not DESCRIBE are left out by the broker without a word.
 func (c *Collector) list(ctx context.Context, brokers []broker) *Listing {
-	l := &Listing{Groups: map[string]Listed{}, Failed: map[int32]error{}, Versions: map[int32]int16{}}
-	var mu sync.Mutex
+	l := newListing()
+	c.hear(ctx, brokers, l)
+	return l
+}
+
+// newListing is one that nobody has answered yet.
+func newListing() *Listing {
+	return &Listing{Groups: map[string]Listed{}, Failed: map[int32]error{}, Versions: map[int32]int16{}}
+}
+
+// hear adds to l what the brokers list. It may be called several times at once.
+func (c *Collector) hear(ctx context.Context, brokers []broker, l *Listing) {
 	each(brokers, func(b broker) {
 		resp, err := c.listOne(ctx, b)
-		mu.Lock()
-		defer mu.Unlock()
+		l.mu.Lock()
+		defer l.mu.Unlock()
 		if err != nil {
 			l.Failed[b.id] = err
 			return
@@ -51,7 +64,12 @@ func (c *Collector) list(ctx context.Context, brokers []broker) *Listing {
 				State: g.GroupState, Type: inspect.GroupType(lower(g.GroupType))}
 		}
 	})
-	return l
+}
+
+// asked reports whether a broker has answered, or failed to.
+func (l *Listing) asked(id int32) bool {
+	_, failed := l.Failed[id]
+	return failed || slices.Contains(l.Answered, id)
 }
 
 // listOne asks one broker, again while it loads its partitions.

@@ -77,6 +77,9 @@ type PartitionMeta struct {
 // Metadata asks any broker for the brokers, for __consumer_offsets, and for the
 // topics named. The error is the client's: no broker could be reached in ctx's time.
 func (c *Collector) Metadata(ctx context.Context, topics ...string) (*Metadata, error) {
+	if resp := c.takeMet(topics); resp != nil {
+		return c.readMetadata(resp), nil
+	}
 	resp, err := c.anyMetadata(ctx, func() *kmsg.MetadataRequest { return metadataRequest(topics) })
 	if err != nil {
 		return nil, err
@@ -84,12 +87,34 @@ func (c *Collector) Metadata(ctx context.Context, topics ...string) (*Metadata, 
 	return c.readMetadata(resp), nil
 }
 
-// anyMetadata asks the brokers that the client knows, one after another, so that one
-// that hangs costs a second and no more; at last the client by itself, which dials
+// takeMet is the answer with which the client connected, the first time that it says
+// what is asked, and nil from then on: it grows old.
+func (c *Collector) takeMet(topics []string) *kmsg.MetadataResponse {
+	c.metMu.Lock()
+	defer c.metMu.Unlock()
+	met := c.met
+	c.met = nil
+	if met == nil {
+		return nil
+	}
+	for _, name := range append([]string{locate.OffsetsTopic}, topics...) {
+		if !slices.ContainsFunc(met.Topics, func(t kmsg.MetadataResponseTopic) bool { return t.Topic != nil && *t.Topic == name }) {
+			return nil
+		}
+	}
+	return met
+}
+
+// anyMetadata asks the brokers that the client knows, one after another, those first that
+// have answered before: one that hangs costs a second and no more, and a connection that
+// stands costs none; at last the client by itself, which dials
 // the bootstrap addresses again. Each gets a request of its own from make, since the
 // client writes the version into it.
 func (c *Collector) anyMetadata(ctx context.Context, make func() *kmsg.MetadataRequest) (*kmsg.MetadataResponse, error) {
 	var by []kmsg.Requestor
+	for _, id := range c.answering() {
+		by = append(by, c.cl.Broker(int(id)))
+	}
 	for _, b := range c.cl.DiscoveredBrokers() {
 		by = append(by, b)
 	}

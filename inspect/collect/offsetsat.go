@@ -12,11 +12,12 @@ import (
 )
 
 // OffsetsAt asks the leaders of partitions where their logs were at the moments of the
-// queries (ListOffsets by timestamp, high watermark), one after another by leader and
-// all leaders at once. Answers come ordered by topic, partition and moment. What could
-// not be asked is a Gap a topic, which needs DESCRIBE on it. The error is that of
-// Metadata: then nothing could be asked.
-func (c *Collector) OffsetsAt(ctx context.Context, queries []inspect.OffsetQuery) ([]inspect.OffsetAt, []inspect.Gap, error) {
+// queries (ListOffsets by timestamp, high watermark), all at once. What a caller has read
+// before is not asked again: the placement of topics in m, which may be nil, and the
+// ends of logs in the Offsets of groups. Answers come ordered by topic, partition and
+// moment. What could not be asked is a Gap a topic, which needs DESCRIBE on it. The error
+// is that of Metadata: then nothing could be asked.
+func (c *Collector) OffsetsAt(ctx context.Context, queries []inspect.OffsetQuery, m *Metadata, groups []inspect.Group) ([]inspect.OffsetAt, []inspect.Gap, error) {
 	if len(queries) == 0 {
 		return nil, nil, nil
 	}
@@ -28,11 +29,14 @@ func (c *Collector) OffsetsAt(ctx context.Context, queries []inspect.OffsetQuery
 		moments[p] = append(moments[p], q.At.UnixMilli())
 	}
 	slices.Sort(topics)
-	m, err := c.Metadata(ctx, slices.Compact(topics)...)
-	if err != nil {
-		return nil, nil, err
+	topics = slices.Compact(topics)
+	if m == nil || slices.ContainsFunc(topics, func(t string) bool { _, ok := m.Topics[t]; return !ok }) {
+		var err error
+		if m, err = c.Metadata(ctx, topics...); err != nil {
+			return nil, nil, err
+		}
 	}
-	a := &momentAsker{Collector: c, m: m, moments: moments, troubles: map[string]error{}}
+	a := &momentAsker{Collector: c, m: m, moments: moments, known: knownEnds(groups), troubles: map[string]error{}}
 	byLeader := map[int32][]tp{}
 	for p := range moments {
 		if leader, err := m.leader(p.topic, p.partition); err != nil {
@@ -53,6 +57,7 @@ type momentAsker struct {
 	*Collector
 	m       *Metadata
 	moments map[tp][]int64 // in milliseconds
+	known   map[tp]known   // ends that were read before
 
 	mu       sync.Mutex
 	out      []inspect.OffsetAt
@@ -67,38 +72,82 @@ func (a *momentAsker) trouble(p tp, err error) {
 	}
 }
 
-// ask puts all questions to one leader: a round for the first moment of each of its
-// partitions, one for the second, and so on, since a request may name a partition once.
-// The ends are read first: they must not be newer than an answer that no record has come.
-func (a *momentAsker) ask(ctx context.Context, leader int32, ps []tp) {
-	b := a.broker(a.m, leader)
-	var starts, ends map[tp]extent
-	var wg sync.WaitGroup
-	wg.Go(func() { starts = listOffsets(ctx, b, ps, always(earliest)) })
-	wg.Go(func() { ends = listOffsets(ctx, b, ps, always(latest)) })
-	wg.Wait()
-	for round := 0; ; round++ {
-		now := slices.DeleteFunc(slices.Clone(ps), func(p tp) bool { return round >= len(a.moments[p]) })
-		if len(now) == 0 {
-			return
-		}
-		found := listOffsets(ctx, b, now, func(p tp) int64 { return a.moments[p][round] })
-		for _, p := range now {
-			a.take(p, a.moments[p][round], found[p], starts[p], ends[p])
+// known are the ends of a log as they were read at a time.
+type known struct {
+	extent
+	at inspect.Time
+}
+
+// knownEnds are the ends of logs that were read with the lag of groups.
+func knownEnds(groups []inspect.Group) map[tp]known {
+	out := map[tp]known{}
+	for i := range groups {
+		g := &groups[i]
+		at := slices.IndexFunc(g.Sources, func(s inspect.Source) bool { return s.Fact == inspect.FactLag })
+		for _, o := range g.Offsets {
+			if at >= 0 && o.Start != nil && o.End != nil {
+				out[tp{o.Topic, o.Partition}] = known{extent{start: *o.Start, end: *o.End}, g.Sources[at].At}
+			}
 		}
 	}
+	return out
+}
+
+// ask puts all questions to one leader: one request for the first moment of each of its
+// partitions, one for the second, and so on, since a request may name a partition once.
+// The ends are read before: they must not be newer than an answer that no record has come.
+func (a *momentAsker) ask(ctx context.Context, leader int32, ps []tp) {
+	b := a.broker(a.m, leader)
+	extents := a.edges(ctx, b, ps)
+	var rounds [][]tp
+	for _, p := range ps {
+		for i := range a.moments[p] {
+			if i == len(rounds) {
+				rounds = append(rounds, nil)
+			}
+			rounds[i] = append(rounds[i], p)
+		}
+	}
+	var wg sync.WaitGroup
+	for i, ps := range rounds {
+		wg.Go(func() {
+			found := listOffsets(ctx, b, ps, func(p tp) int64 { return a.moments[p][i] })
+			for _, p := range ps {
+				a.take(p, a.moments[p][i], found[p], extents[p])
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// edges are the starts and ends of the logs of partitions of one leader.
+func (a *momentAsker) edges(ctx context.Context, b broker, ps []tp) map[tp]extent {
+	out := map[tp]extent{}
+	var open []tp
+	for _, p := range ps {
+		e, ok := a.known[p]
+		if ok && e.at.UnixMilli() > slices.Max(a.moments[p]) {
+			out[p] = e.extent
+		} else {
+			open = append(open, p)
+		}
+	}
+	if len(open) > 0 {
+		maps.Copy(out, readExtents(ctx, b, open))
+	}
+	return out
 }
 
 // take keeps one answer.
-func (a *momentAsker) take(p tp, at int64, found, start, end extent) {
-	if err := cmp.Or(found.err, end.err); err != nil {
+func (a *momentAsker) take(p tp, at int64, found, log extent) {
+	if err := cmp.Or(found.err, log.err); err != nil {
 		a.trouble(p, err)
 		return
 	}
-	o := inspect.OffsetAt{Topic: p.topic, Partition: p.partition, At: inspect.AtMillis(at), Offset: found.end, Start: start.end, Asked: a.now()}
+	o := inspect.OffsetAt{Topic: p.topic, Partition: p.partition, At: inspect.AtMillis(at), Offset: found.end, Start: log.start, Asked: a.now()}
 	switch {
 	case found.end < 0: // no record with that timestamp or a later one
-		o.Offset = end.end
+		o.Offset = log.end
 	case found.time >= 0:
 		o.Next = inspect.AtMillis(found.time)
 	}

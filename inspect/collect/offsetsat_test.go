@@ -28,7 +28,7 @@ func TestOffsetsAtAMoment(t *testing.T) {
 			queries = append(queries, inspect.OffsetQuery{Topic: "work", Partition: p, At: at(d)})
 		}
 	}
-	got, gaps, err := f.c.OffsetsAt(t.Context(), queries)
+	got, gaps, err := f.c.OffsetsAt(t.Context(), queries, nil, nil)
 	if err != nil || len(gaps) > 0 {
 		t.Fatalf("error %v, gaps %v", err, gaps)
 	}
@@ -58,7 +58,7 @@ func TestOffsetsAtSaysWhatCouldNotBeAsked(t *testing.T) {
 	f := newFake(t)
 	got, gaps, err := f.c.OffsetsAt(t.Context(), []inspect.OffsetQuery{
 		{Topic: "gone", Partition: 0, At: inspect.At(time.Now())}, {Topic: "work", Partition: 1, At: inspect.At(time.Now())}, {Topic: "work", Partition: 99, At: inspect.At(time.Now())},
-	})
+	}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 type cluster struct {
 	client *kgo.Client
 	topic  string
+	asking chan struct{} // holds one token, for whoever asks for Metadata
 
 	mu      sync.Mutex
 	id      [16]byte
@@ -31,28 +32,77 @@ type leader struct {
 	err    error // of the partition, where it has no leader
 }
 
-func (s *Scanner) newCluster() *cluster { return &cluster{client: s.Client, topic: s.topic()} }
+func (s *Scanner) newCluster() *cluster {
+	return &cluster{client: s.Client, topic: s.topic(), asking: make(chan struct{}, 1)}
+}
+
+// knownFor is how long leaders are taken for granted from one scan to the next. One
+// that has moved refuses, and is asked for again.
+const knownFor = 10 * time.Second
+
+// Learn takes over what a Metadata answer of just now says of the topic, so that the
+// first scan need not ask for it again. An answer without the topic, or nil, is ignored.
+func (s *Scanner) Learn(resp *kmsg.MetadataResponse) {
+	if resp == nil {
+		return
+	}
+	for i := range resp.Topics {
+		if t := &resp.Topics[i]; t.Topic != nil && *t.Topic == s.topic() && t.ErrorCode == 0 {
+			c := s.newCluster()
+			c.learn(t)
+			s.keep(c)
+		}
+	}
+}
+
+func (s *Scanner) keep(c *cluster) {
+	s.knownMu.Lock()
+	defer s.knownMu.Unlock()
+	s.known = c
+}
+
+// located is the cluster as it was found a moment ago, or is now. It is an error if
+// the topic does not exist, or may not be seen.
+func (s *Scanner) located(ctx context.Context) (*cluster, error) {
+	s.knownMu.Lock()
+	c := s.known
+	s.knownMu.Unlock()
+	if c != nil && c.age() < knownFor {
+		return c, nil
+	}
+	c = s.newCluster()
+	if err := c.refresh(ctx); err != nil {
+		return nil, err
+	}
+	s.keep(c)
+	return c, nil
+}
+
+func (c *cluster) age() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Since(c.at)
+}
 
 // refresh asks for the topic's metadata. It is an error if the topic does not
 // exist, or may not be seen.
-func (c *cluster) refresh(ctx context.Context) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.refreshLocked(ctx)
-}
+func (c *cluster) refresh(ctx context.Context) error { return c.refreshSince(ctx, time.Now()) }
 
 // refreshSince refreshes unless somebody has after t, so that the workers of a scan
 // that run into the same dead broker ask once.
 func (c *cluster) refreshSince(ctx context.Context, t time.Time) error {
+	select {
+	case c.asking <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-c.asking }()
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.at.After(t) {
+	done := c.at.After(t)
+	c.mu.Unlock()
+	if done {
 		return nil
 	}
-	return c.refreshLocked(ctx)
-}
-
-func (c *cluster) refreshLocked(ctx context.Context) error {
 	resp, err := askMetadata(ctx, c.client, c.topic)
 	if err != nil {
 		return fmt.Errorf("topic %s: metadata: %w", c.topic, err)
@@ -60,16 +110,23 @@ func (c *cluster) refreshLocked(ctx context.Context) error {
 	if len(resp.Topics) != 1 {
 		return fmt.Errorf("topic %s: metadata holds %d topics", c.topic, len(resp.Topics))
 	}
-	t := resp.Topics[0]
-	if err := kerr.ErrorForCode(t.ErrorCode); err != nil {
+	topic := &resp.Topics[0]
+	if err := kerr.ErrorForCode(topic.ErrorCode); err != nil {
 		return fmt.Errorf("topic %s: %w", c.topic, err)
 	}
+	c.learn(topic)
+	return nil
+}
+
+// learn replaces what is known of the topic.
+func (c *cluster) learn(t *kmsg.MetadataResponseTopic) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.id, c.at = t.TopicID, time.Now()
 	c.leaders = make(map[int32]leader, len(t.Partitions))
 	for _, p := range t.Partitions {
 		c.leaders[p.Partition] = leader{p.Leader, p.LeaderEpoch, kerr.ErrorForCode(p.ErrorCode)}
 	}
-	return nil
 }
 
 // hedgeAfter is how long a broker may think about a question that any other can
@@ -175,22 +232,11 @@ func (c *cluster) leader(p int32) (l leader, ok bool) {
 	return l, ok
 }
 
-// edges lists the start and the end of each partition, both at once.
-func (c *cluster) edges(ctx context.Context, partitions []int32) (starts, ends map[int32]int64, errs map[int32]error) {
-	var startErrs map[int32]error
-	var wg sync.WaitGroup
-	wg.Add(1)
-	go func() {
-		defer wg.Done()
-		starts, startErrs = c.offsets(ctx, partitions, -2)
-	}()
-	ends, errs = c.offsets(ctx, partitions, -1)
-	wg.Wait()
-	for p, err := range startErrs {
-		errs[p] = errors.Join(err, errs[p])
-	}
-	return starts, ends, errs
-}
+// The times by which ListOffsets means the ends of a log.
+const (
+	endOfLog   int64 = -1 // the high watermark
+	startOfLog int64 = -2
+)
 
 const (
 	// offsetsWithin is how long a leader may take to list offsets.
@@ -199,8 +245,8 @@ const (
 	offsetsTries = 4
 )
 
-// offsets lists one offset of each partition: by time in milliseconds, -1 the high
-// watermark, -2 the log's start. A time after the newest record answers -1. What
+// offsets lists one offset of each partition: by time in milliseconds, endOfLog or
+// startOfLog. A time after the newest record answers -1. What
 // could not be answered is in the second map. Each leader is asked for its own, so
 // that one that hangs costs its own partitions alone.
 func (c *cluster) offsets(ctx context.Context, partitions []int32, at int64) (map[int32]int64, map[int32]error) {

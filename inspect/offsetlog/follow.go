@@ -124,7 +124,7 @@ func (f *follower) start(ctx context.Context) error {
 			ask = append(ask, p)
 		}
 	}
-	ends, errs := f.c.offsets(ctx, ask, -1)
+	ends, errs := f.c.offsets(ctx, ask, endOfLog)
 	for _, p := range ask {
 		if errs[p] != nil {
 			return &PartitionError{p, errs[p]}
@@ -292,14 +292,13 @@ func (f *follower) failed(ctx context.Context, p int32, err error) error {
 // outOfRange goes on at the edge of the log that the cursor has fallen off.
 func (f *follower) outOfRange(ctx context.Context, p int32, cur *cursor) error {
 	f.delay(cur)
-	starts, ends, errs := f.c.edges(ctx, []int32{p})
 	t := Trouble{Partition: p, Offset: cur.next, Err: kerr.OffsetOutOfRange}
-	if errs[p] == nil {
+	if log, err := f.c.survey(ctx, []int32{p}, nil).Edges(p); err == nil {
 		switch {
-		case cur.next < starts[p]:
-			t.Lost, cur.next = starts[p]-cur.next, starts[p]
-		case cur.next > ends[p] && cur.tries > 3: // not a leader that is still catching up
-			t.Lost, cur.next = cur.next-ends[p], ends[p]
+		case cur.next < log.Start:
+			t.Lost, cur.next = log.Start-cur.next, log.Start
+		case cur.next > log.End && cur.tries > 3: // not a leader that is still catching up
+			t.Lost, cur.next = cur.next-log.End, log.End
 			cur.txns = transactions{}
 		}
 		t.Next = cur.next

@@ -21,6 +21,8 @@ type LatestRequest struct {
 	Limit int64
 	// Parallel is as in Request.
 	Parallel int
+	// Survey is as in Request.
+	Survey *Survey
 	// Progress, if set, is called as by Scan, once for each window from its start.
 	Progress func(Progress)
 }
@@ -90,10 +92,13 @@ func (s *Scanner) LatestMetadata(ctx context.Context, req LatestRequest) (*Lates
 		}
 	}
 	slices.Sort(ids)
-	edges, err := s.Edges(ctx, ids)
-	if edges == nil {
-		return nil, err
+	if req.Survey == nil {
+		var err error
+		if req.Survey, err = s.Survey(ctx, ids); err != nil {
+			return nil, err
+		}
 	}
+	edges, err := req.Survey.all(ids)
 	failed := []error{err}
 	for window := int64(firstWindow); ; window *= windowGrowth {
 		from, to := search.window(edges, window)
@@ -155,7 +160,7 @@ func (q *search) window(edges map[int32]Edges, size int64) (from, to map[int32]i
 
 // read scans one window of each partition and keeps what is newest.
 func (q *search) read(ctx context.Context, s *Scanner, from, to map[int32]int64) error {
-	req := Request{FromOffsets: from, ToOffsets: to, Parallel: q.req.Parallel, Progress: q.req.Progress}
+	req := Request{FromOffsets: from, ToOffsets: to, Survey: q.req.Survey, Parallel: q.req.Parallel, Progress: q.req.Progress}
 	req.Groups = make(map[string]bool)
 	for p := range from {
 		req.Partitions = append(req.Partitions, p)

@@ -46,7 +46,11 @@ func (s *Scanner) plan(ctx context.Context, c *cluster, req *Request) ([]*part, 
 		ids = c.partitions()
 	}
 	ids, missing := c.known(ids)
-	starts, ends, errs := c.edges(ctx, ids)
+	v := req.Survey
+	if v == nil {
+		s.greet(c, ids)
+		v = c.survey(ctx, ids, req.times())
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
@@ -55,12 +59,12 @@ func (s *Scanner) plan(ctx context.Context, c *cluster, req *Request) ([]*part, 
 		parts = append(parts, &part{id: id, err: kerr.UnknownTopicOrPartition, dead: true})
 	}
 	for _, id := range ids {
-		p := &part{id: id, start: starts[id], end: ends[id], perEntry: 128, weight: 256}
-		p.err = errs[id]
+		edges, err := v.Edges(id)
+		p := &part{id: id, start: edges.Start, end: edges.End, perEntry: 128, weight: 256, err: err}
 		p.low, p.high = p.start, p.end
 		parts = append(parts, p)
 	}
-	from, to := s.resolver(ctx, c, ids, req.From, req.FromOffsets), s.resolver(ctx, c, ids, req.To, req.ToOffsets)
+	from, to := v.resolver(ctx, c, ids, req.From, req.FromOffsets), v.resolver(ctx, c, ids, req.To, req.ToOffsets)
 	for _, p := range parts {
 		if p.dead {
 			continue
@@ -79,12 +83,22 @@ func (s *Scanner) plan(ctx context.Context, c *cluster, req *Request) ([]*part, 
 	return parts, ctx.Err()
 }
 
+// times are the moments that the request names.
+func (r *Request) times() []time.Time {
+	var out []time.Time
+	for _, pt := range []Point{r.From, r.To} {
+		if pt.kind == atTime {
+			out = append(out, time.UnixMilli(pt.n))
+		}
+	}
+	return out
+}
+
 // resolver answers a Point for each partition; times are asked once for all.
-func (s *Scanner) resolver(ctx context.Context, c *cluster, ids []int32, pt Point, over map[int32]int64) func(*part, int64) (int64, error) {
-	var at map[int32]int64
-	var errs map[int32]error
+func (v *Survey) resolver(ctx context.Context, c *cluster, ids []int32, pt Point, over map[int32]int64) func(*part, int64) (int64, error) {
+	var at moment
 	if pt.kind == atTime {
-		at, errs = c.offsets(ctx, ids, pt.n)
+		at = v.at(ctx, c, ids, pt.n)
 	}
 	return func(p *part, edge int64) (int64, error) {
 		if o, ok := over[p.id]; ok {
@@ -96,10 +110,10 @@ func (s *Scanner) resolver(ctx context.Context, c *cluster, ids []int32, pt Poin
 		case atLast:
 			return p.end - pt.n, nil
 		case atTime:
-			if at[p.id] < 0 {
-				return p.end, errs[p.id]
+			if at.offsets[p.id] < 0 {
+				return p.end, at.errs[p.id]
 			}
-			return at[p.id], errs[p.id]
+			return at.offsets[p.id], at.errs[p.id]
 		}
 		return edge, nil
 	}
@@ -172,25 +186,56 @@ func (r *scan) do(ctx context.Context) error {
 	defer cancel()
 	ballast := make([]byte, r.ballast())
 	defer runtime.KeepAlive(ballast)
-	n := r.req.parallel()
+	n := r.workers()
 	order := make(chan *chunk, n)
 	work := make(chan *chunk)
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel() // before the wait
-	wg.Add(1)
-	go func() {
-		defer wg.Done()
-		r.split(ctx, order, work)
-	}()
+	wg.Go(func() { r.split(ctx, order, work) })
 	for i := range n {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
-			r.worker(ctx, i, work)
-		}()
+		wg.Go(func() { r.worker(ctx, i, work) })
 	}
 	return r.deliver(ctx, order)
+}
+
+const (
+	// maxWorkers is how many chunks are read at a time at most.
+	maxWorkers = 64
+	// ownLine is how many bytes a scan must have before it for a further connection to
+	// be worth its opening.
+	ownLine = 4 << 20
+)
+
+// workers is how many chunks are read at a time: as many as the request says, or, where
+// it leaves that open, as many as weigh no more than four full ones. Many small
+// partitions are then asked for at once, which at a distance is what counts.
+func (r *scan) workers() int {
+	base := r.req.parallel()
+	if r.req.Parallel > 0 {
+		return base
+	}
+	full, chunks, weight := float64(r.s.fetchBytes()), 0, 0.0
+	for _, p := range r.parts {
+		if !p.dead && p.low < p.high {
+			w := p.weight * float64(p.high-p.low)
+			chunks, weight = chunks+1+int(w/full), weight+w
+		}
+	}
+	if chunks <= base {
+		return max(chunks, 1)
+	}
+	fit := int(float64(base) * full * float64(chunks) / weight)
+	return min(max(base, fit), chunks, maxWorkers)
+}
+
+// bytes is about how many bytes the scan will read.
+func (r *scan) bytes() float64 {
+	sum := 0.0
+	for _, p := range r.parts {
+		sum += p.perEntry * float64(p.high-p.low)
+	}
+	return sum
 }
 
 // split cuts chunks until all partitions are cut.
@@ -251,28 +296,47 @@ func (r *scan) learn(c *chunk) {
 	}
 }
 
-// worker reads chunks with a connection of its own where Dial gives one.
+// worker reads chunks, over a connection of its own where Dial gives one and there is
+// enough to read; until that stands, over the first client's.
 func (r *scan) worker(ctx context.Context, i int, work <-chan *chunk) {
-	cl, own := r.s.Client, (*kgo.Client)(nil)
-	defer func() {
-		if own != nil {
-			own.Close()
-		}
-	}()
 	w := newWalker(&r.req.Filter)
 	defer w.inflate.close()
-	dialed := i == 0 || r.s.Dial == nil
+	cl := r.s.Client
+	wanted := i > 0 && i < r.req.parallel() && r.s.Dial != nil && r.bytes() > ownLine
+	var own chan *kgo.Client
 	for c := range work {
-		if !dialed { // not before there is work for it
-			dialed = true
-			if extra, err := r.s.dial(ctx); err == nil {
-				cl, own = extra, extra
+		if wanted { // not before there is work for it
+			wanted, own = false, make(chan *kgo.Client, 1)
+			go r.openLine(ctx, own)
+		}
+		select {
+		case extra, ok := <-own:
+			if own = nil; ok {
+				defer extra.Close()
+				cl = extra
 			}
+		default:
 		}
 		c.f, c.err = r.read(ctx, cl, w, c)
 		r.learn(c)
 		close(c.done)
 	}
+	if own != nil {
+		go func() {
+			if extra, ok := <-own; ok {
+				extra.Close()
+			}
+		}()
+	}
+}
+
+// openLine hands over a further client, or closes the channel where there is none.
+func (r *scan) openLine(ctx context.Context, to chan<- *kgo.Client) {
+	if extra, err := r.s.dial(ctx); err == nil {
+		to <- extra
+		return
+	}
+	close(to)
 }
 
 // dial opens a further client and lets it learn the brokers. If that fails, the
@@ -376,7 +440,7 @@ func (r *scan) size(c *chunk, f *found) int32 {
 // outOfRange finds out where the log has gone: its start moved past us, which
 // skips records and so leaves a hole, or its end fell before us.
 func (r *scan) outOfRange(ctx context.Context, c *chunk, f *found) (done bool, err error) {
-	starts, errs := r.c.offsets(ctx, []int32{c.p.id}, -2)
+	starts, errs := r.c.offsets(ctx, []int32{c.p.id}, startOfLog)
 	if err := errs[c.p.id]; err != nil {
 		return false, err
 	}

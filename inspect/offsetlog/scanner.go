@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -23,6 +24,9 @@ type Scanner struct {
 	// client has one fetch connection to a broker, on which the broker answers one
 	// request after the other. The scan closes it. Nil: all ranges share Client.
 	Dial func() (*kgo.Client, error)
+	// Warm is told which brokers will be fetched from before long, once each: the client
+	// opens the connection for it with the first fetch, which waits. Nil: nobody is.
+	Warm func(broker int32)
 	// Topic is read instead of __consumer_offsets if it is not "".
 	Topic string
 	// FetchBytes is how much one fetch asks of a partition; 0 means 1 MiB. It bounds
@@ -31,6 +35,10 @@ type Scanner struct {
 	// Patience is how long a partition may make no progress (no leader, broker gone,
 	// connection refused) before it is given up; 0 means 15 s.
 	Patience time.Duration
+
+	knownMu sync.Mutex
+	known   *cluster       // as it was found last
+	greeted map[int32]bool // brokers to which a connection for fetching was opened
 }
 
 func (s *Scanner) topic() string {
@@ -92,6 +100,8 @@ type Request struct {
 	FromOffsets, ToOffsets map[int32]int64
 	// Parallel is how many ranges are read at a time; 0 means 4.
 	Parallel int
+	// Survey spares the scan its own questions about the partitions; nil: it asks.
+	Survey *Survey
 	// Progress, if set, is called from time to time (about once a FetchBytes) by the
 	// goroutine that called Scan.
 	Progress func(Progress)
@@ -138,8 +148,8 @@ func (e *PartitionError) Unwrap() error { return e.Err }
 // Corrupt batches, unknown record types and compaction gaps are no errors: they are
 // counted in the inspect.PartitionLog.
 func (s *Scanner) Scan(ctx context.Context, req Request, fn func(inspect.Record) error) ([]inspect.PartitionLog, error) {
-	c := s.newCluster()
-	if err := c.refresh(ctx); err != nil {
+	c, err := s.located(ctx)
+	if err != nil {
 		return nil, err
 	}
 	parts, err := s.plan(ctx, c, &req)
@@ -160,32 +170,4 @@ func (s *Scanner) Scan(ctx context.Context, req Request, fn func(inspect.Record)
 		return logs, err
 	}
 	return logs, errors.Join(failed...)
-}
-
-// Edges are the ends of one partition.
-type Edges struct {
-	Start, End int64 // the log's start, and its high watermark
-}
-
-// Edges asks where partitions start and end; nil means all of the topic. The error
-// joins a [*PartitionError] for each partition without an answer.
-func (s *Scanner) Edges(ctx context.Context, partitions []int32) (map[int32]Edges, error) {
-	c := s.newCluster()
-	if err := c.refresh(ctx); err != nil {
-		return nil, err
-	}
-	if partitions == nil {
-		partitions = c.partitions()
-	}
-	starts, ends, errs := c.edges(ctx, partitions)
-	out := make(map[int32]Edges)
-	var failed []error
-	for _, p := range partitions {
-		if err := errs[p]; err != nil {
-			failed = append(failed, &PartitionError{p, err})
-			continue
-		}
-		out[p] = Edges{starts[p], ends[p]}
-	}
-	return out, errors.Join(failed...)
 }

@@ -47,8 +47,6 @@ type Past struct {
 	Log error
 	// Dropped counts the events of log files that were left out, for want of room.
 	Dropped int
-	// Unread says of log files what of them was not understood, in a clause each.
-	Unread []string
 }
 
 // Reader reads the past of groups from one cluster.
@@ -68,7 +66,19 @@ func (r *Reader) Read(ctx context.Context, q Query) (*Past, error) {
 		limited, cancel = context.WithTimeout(ctx, q.Describe)
 		defer cancel()
 	}
-	c, err := r.Collector.Collect(limited, q.Selection, q.Want)
+	scanning := ctx
+	if q.ScanToo {
+		scanning = limited
+	}
+	m, err := r.Collector.Metadata(limited)
+	if err != nil {
+		return nil, err
+	}
+	scanning, cancel := context.WithCancel(scanning)
+	s := r.begin(scanning, m, q)
+	defer s.end()
+	defer cancel()
+	c, err := r.Collector.CollectFrom(limited, m, q.Selection, q.Want)
 	if c == nil {
 		return nil, err
 	}
@@ -79,16 +89,12 @@ func (r *Reader) Read(ctx context.Context, q Query) (*Past, error) {
 	if err := p.readFiles(ctx, q); err != nil {
 		return nil, err
 	}
-	scanning := ctx
-	if q.ScanToo {
-		scanning = limited
-	}
 	c.Window.From, c.Window.To = q.Window.From, q.Window.To
-	s := &scan{Reader: r, c: c, begin: q.Window.From.Time, broad: q.Selection.All && len(p.IDs) > fewGroups}
+	s.c, s.broad = c, q.Selection.All && len(p.IDs) > fewGroups
 	p.Log = s.read(scanning, p.IDs)
 	c.Records, c.Logs = s.thin.Records(), mergeLogs(s.logs)
 	if !s.broad {
-		r.ask(scanning, c)
+		r.ask(scanning, c, m)
 	}
 	Build(c)
 	if ctx.Err() != nil {
@@ -101,8 +107,8 @@ func (r *Reader) Read(ctx context.Context, q Query) (*Past, error) {
 
 // ask asks the leaders of departed members' partitions whether records waited there. What
 // they do not answer is a Gap: the judge then goes by the commits alone.
-func (r *Reader) ask(ctx context.Context, c *inspect.Case) {
-	answers, gaps, err := r.Collector.OffsetsAt(ctx, judge.Questions(c, judge.Options{}))
+func (r *Reader) ask(ctx context.Context, c *inspect.Case, m *collect.Metadata) {
+	answers, gaps, err := r.Collector.OffsetsAt(ctx, judge.Questions(c, judge.Options{}), m, c.Groups)
 	if err != nil {
 		gaps = []inspect.Gap{{Fact: inspect.FactOffsetsAt, What: "whether records waited", Why: err.Error()}}
 	}
@@ -130,12 +136,12 @@ func (p *Past) readFiles(ctx context.Context, q Query) error {
 	if err != nil {
 		return err
 	}
-	lives, err := ReadProcesses(ctx, q.Processes)
+	lives, err := ReadProcesses(q.Processes)
 	if err != nil {
 		return err
 	}
 	p.Case.Processes = append(p.Case.Processes, lives...)
-	p.Dropped, p.Unread = found.Dropped, slices.Concat(found.Nothing, found.Cut)
+	p.Dropped = found.Dropped
 	p.Case.LogEvents = append(p.Case.LogEvents, found.Events...)
 	p.Case.Configs = append(p.Case.Configs, found.Configs...)
 	return nil

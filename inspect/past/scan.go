@@ -5,11 +5,13 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/collect"
 	"github.com/kgdiag/kgdiag/inspect/judge"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
 	"github.com/kgdiag/kgdiag/locate"
@@ -37,12 +39,79 @@ var ErrNoLog = errors.New("the placement of " + locate.OffsetsTopic + " is not k
 // scan reads the log for one Read.
 type scan struct {
 	*Reader
-	c     *inspect.Case
-	begin time.Time // of the window
-	broad bool      // look further back only for groups that rebalanced
-	want  map[string]bool
-	thin  judge.Thinner
-	logs  []inspect.PartitionLog
+	c      *inspect.Case
+	count  int32     // of the offsets partitions; 0 unknown
+	first  time.Time // from which on it reads
+	broad  bool      // look further back only for groups that rebalanced
+	thin   judge.Thinner
+	logs   []inspect.PartitionLog
+	survey func() *offsetlog.Survey // of the moments that matter; nil where it failed
+	window func() spanRead          // of the named groups; nil where none are
+}
+
+// spanRead is what a span of partitions held.
+type spanRead struct {
+	groups  []string
+	records []inspect.Record
+	logs    []inspect.PartitionLog
+	err     error
+}
+
+// begin starts what does not depend on the description of the groups: where the
+// partitions stood at the moments that matter, and, for groups that were named, the
+// reading of the window.
+func (r *Reader) begin(ctx context.Context, m *collect.Metadata, q Query) *scan {
+	s := &scan{Reader: r, count: m.OffsetsPartitions(), first: q.Window.From.Add(-prelude), survey: func() *offsetlog.Survey { return nil }}
+	if s.count == 0 {
+		return s
+	}
+	var parts map[int32][]string
+	var partitions []int32 // all
+	if len(q.Selection.Groups) > 0 && !q.Selection.All {
+		var err error
+		if parts, err = s.partitions(q.Selection.Groups); err != nil {
+			return s // it will be said when the log is read
+		}
+		partitions = slices.Sorted(maps.Keys(parts))
+	}
+	times := []time.Time{s.first}
+	for _, step := range lookBacks {
+		if step > 0 {
+			times = append(times, s.first.Add(-step))
+		}
+	}
+	s.survey = inBackground(func() *offsetlog.Survey {
+		v, err := s.Scanner.Survey(ctx, partitions, times...)
+		if err != nil {
+			return nil // the scan asks by itself, and tells
+		}
+		return v
+	})
+	if parts != nil && q.Gone {
+		groups := slices.Clone(q.Selection.Groups)
+		s.window = inBackground(func() spanRead { return s.readWindow(ctx, parts, groups) })
+	}
+	return s
+}
+
+// end waits for what begin has started, since Progress must not be told of it any more.
+func (s *scan) end() {
+	if s.window != nil {
+		s.window()
+	}
+}
+
+// inBackground starts f and gives a function that waits for its result.
+func inBackground[T any](f func() T) func() T {
+	done := make(chan T, 1)
+	go func() { done <- f() }()
+	return sync.OnceValue(func() T { return <-done })
+}
+
+// readWindow reads what the window holds, and the prelude.
+func (s *scan) readWindow(ctx context.Context, parts map[int32][]string, groups []string) spanRead {
+	records, logs, err := s.span(ctx, parts, groups, offsetlog.AtTime(s.first), offsetlog.Point{})
+	return spanRead{groups, records, logs, err}
 }
 
 // read scans the window, and then further back for groups whose state before it is
@@ -53,19 +122,20 @@ func (s *scan) read(ctx context.Context, ids []string) error {
 	if err != nil || len(parts) == 0 {
 		return err
 	}
-	first := s.begin.Add(-prelude)
-	s.want = map[string]bool{}
-	for _, id := range ids {
-		s.want[id] = true
+	var window spanRead
+	if s.window != nil {
+		window = s.window()
 	}
-	window, logs, err := s.span(ctx, parts, offsetlog.AtTime(first), offsetlog.Point{})
-	s.logs = logs
-	s.gaps(parts, err)
-	if err != nil && len(window) == 0 {
-		return err
+	if !slices.Equal(slices.Sorted(slices.Values(window.groups)), slices.Sorted(slices.Values(ids))) {
+		window = s.readWindow(ctx, parts, ids)
 	}
-	s.before(ctx, parts, window, first)
-	for _, rec := range window {
+	s.logs = window.logs
+	s.gaps(parts, window.err)
+	if window.err != nil && len(window.records) == 0 {
+		return window.err
+	}
+	s.before(ctx, parts, window.records)
+	for _, rec := range window.records {
 		s.thin.Add(rec)
 	}
 	return nil
@@ -73,22 +143,14 @@ func (s *scan) read(ctx context.Context, ids []string) error {
 
 // partitions maps the groups to their offsets partitions.
 func (s *scan) partitions(ids []string) (map[int32][]string, error) {
-	n := s.c.Cluster.OffsetsPartitions
 	out := map[int32][]string{}
-	known := map[string]int32{}
-	for _, g := range s.c.Groups {
-		known[g.ID] = g.Partition
-	}
 	for _, id := range ids {
-		p, ok := known[id]
-		if !ok || p < 0 {
-			if n <= 0 {
-				continue
-			}
-			var err error
-			if p, err = locate.Partition(id, n); err != nil {
-				return nil, err
-			}
+		if s.count <= 0 {
+			continue
+		}
+		p, err := locate.Partition(id, s.count)
+		if err != nil {
+			return nil, err
 		}
 		out[p] = append(out[p], id)
 	}
@@ -99,8 +161,13 @@ func (s *scan) partitions(ids []string) (map[int32][]string, error) {
 }
 
 // span reads a span of partitions, thinned.
-func (s *scan) span(ctx context.Context, parts map[int32][]string, from, to offsetlog.Point) ([]inspect.Record, []inspect.PartitionLog, error) {
-	req := offsetlog.Request{Partitions: slices.Sorted(maps.Keys(parts)), Filter: offsetlog.Filter{Groups: s.want, Commits: true}, From: from, To: to, Progress: s.Progress}
+func (s *scan) span(ctx context.Context, parts map[int32][]string, groups []string, from, to offsetlog.Point) ([]inspect.Record, []inspect.PartitionLog, error) {
+	want := map[string]bool{}
+	for _, id := range groups {
+		want[id] = true
+	}
+	req := offsetlog.Request{Partitions: slices.Sorted(maps.Keys(parts)), Filter: offsetlog.Filter{Groups: want, Commits: true},
+		From: from, To: to, Survey: s.survey(), Progress: s.Progress}
 	var thin judge.Thinner
 	logs, err := s.Scanner.Scan(ctx, req, func(rec inspect.Record) error {
 		thin.Add(rec)
@@ -111,11 +178,11 @@ func (s *scan) span(ctx context.Context, parts map[int32][]string, from, to offs
 
 // before looks further back, in growing steps, for groups of which the window shows
 // no rebalance, or one whose predecessor is not known.
-func (s *scan) before(ctx context.Context, parts map[int32][]string, window []inspect.Record, first time.Time) {
+func (s *scan) before(ctx context.Context, parts map[int32][]string, window []inspect.Record) {
 	limited, cancel := context.WithTimeout(ctx, lookBackFor)
 	defer cancel()
 	var older [][]inspect.Record
-	to := first
+	to := s.first
 	for _, step := range lookBacks {
 		open := s.open(append(slices.Concat(older...), window...), parts)
 		if len(open) == 0 {
@@ -124,10 +191,10 @@ func (s *scan) before(ctx context.Context, parts map[int32][]string, window []in
 		from := offsetlog.Point{}
 		begin := time.Time{}
 		if step > 0 {
-			begin = first.Add(-step)
+			begin = s.first.Add(-step)
 			from = offsetlog.AtTime(begin)
 		}
-		records, logs, err := s.span(limited, open, from, offsetlog.AtTime(to))
+		records, logs, err := s.span(limited, open, slices.Concat(slices.Collect(maps.Values(parts))...), from, offsetlog.AtTime(to))
 		if err != nil {
 			break // the time is over, or the log is: what was found before stands
 		}

@@ -110,7 +110,7 @@ func (w *Watcher) askMoments(ctx context.Context, in chan<- input) {
 			return
 		case m := <-w.wantMoments:
 			limited, cancel := context.WithTimeout(ctx, patience)
-			m.answers, m.gaps, _ = w.cfg.Collector.OffsetsAt(limited, m.queries) // without Metadata the polls tell what is wrong
+			m.answers, m.gaps, _ = w.cfg.Collector.OffsetsAt(limited, m.queries, nil, nil) // without Metadata the polls tell what is wrong
 			cancel()
 			if send(ctx, in, input{moments: &m}) != nil {
 				return

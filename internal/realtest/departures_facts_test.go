@@ -160,7 +160,7 @@ func (c *cluster) ends(l *labelled, records []inspect.Record) {
 			}
 		}
 	}
-	got, gaps, err := collect.New(c.client(), collect.Options{}).OffsetsAt(ctx, slices.Collect(maps.Keys(queries)))
+	got, gaps, err := collect.New(c.client(), collect.Options{}).OffsetsAt(ctx, slices.Collect(maps.Keys(queries)), nil, nil)
 	if err != nil || len(gaps) > 0 {
 		c.t.Fatalf("%s: offsets at the departures: %v %v", l.Group, err, gaps)
 	}

@@ -1,0 +1,123 @@
+package cmd
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kfake"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kversion"
+
+	"github.com/kgdiag/kgdiag/internal/delay"
+	"github.com/kgdiag/kgdiag/internal/fakecluster"
+	"github.com/kgdiag/kgdiag/internal/term"
+)
+
+// trip is the round trip of the simulated distance; only its being longer than what
+// computes is of importance, and nothing that computes takes time in a bubble.
+const trip = 50 * time.Millisecond
+
+// distant is a simulated cluster at a distance, in a bubble of testing/synctest.
+type distant struct {
+	*fakecluster.Cluster
+	t *testing.T
+}
+
+// at runs f in a bubble with a cluster of three brokers of Kafka 4.1.
+func at(t *testing.T, f func(d *distant)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		c, err := fakecluster.New(fakecluster.Enclosed(), fakecluster.Brokers(3), fakecluster.Topic("work", 6), fakecluster.MinSession(time.Second),
+			fakecluster.Kfake(kfake.MaxVersions(kversion.V4_1_0())))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		f(&distant{c, t})
+	})
+}
+
+// join starts a member and waits until the group has n.
+func (d *distant) join(group, client string, n int) *fakecluster.Member {
+	d.t.Helper()
+	m, err := d.Join(fakecluster.MemberConfig{Group: group, Topics: []string{"work"}, ClientID: client, Session: 10 * time.Second})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	if err := d.WaitStable(d.t.Context(), group, n); err != nil {
+		d.t.Fatal(err)
+	}
+	return m
+}
+
+// groups makes n groups that have committed.
+func (d *distant) groups(n int) {
+	d.t.Helper()
+	cl, err := kgo.NewClient(kgo.SeedBrokers(d.Addrs()...), kgo.Dialer(d.Dial), kgo.DisableClientMetrics())
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer cl.Close()
+	adm, offsets := kadm.NewClient(cl), kadm.Offsets{}
+	offsets.AddOffset("work", 0, 1, -1)
+	for i := range n {
+		if err := adm.CommitAllOffsets(d.t.Context(), fmt.Sprintf("group-%04d", i), offsets); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+}
+
+// run runs a command line over a link of its own and gives its round trips.
+func (d *distant) run(args ...string) (trips int, counted delay.Count) {
+	d.t.Helper()
+	link := delay.New(d.Dial, trip)
+	var stdout, stderr bytes.Buffer
+	a := &app{streams: &term.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr},
+		now: time.Now, getenv: func(string) string { return "" }, dial: link.Dial}
+	start := time.Now()
+	code := a.run(context.Background(), append(args, "-b", d.Addrs()[0]))
+	took := time.Since(start)
+	if code != exitOK {
+		d.t.Fatalf("%v: exit %d: %s", args, code, stderr.String())
+	}
+	return link.Trips(took), link.Count()
+}
+
+// TestRoundTrips holds what waits for what, to the table of docs/roundtrips.md. A command
+// that gets one more round trip has a request that waits for an answer which it does not
+// need, or a real reason: then the table says so.
+func TestRoundTrips(t *testing.T) {
+	written, err := os.ReadFile("../docs/roundtrips.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at(t, func(d *distant) {
+		if err := d.Feed("work", 6, 20*time.Second); err != nil {
+			d.t.Fatal(err)
+		}
+		d.join("orders", "a", 1)
+		time.Sleep(95 * time.Minute) // the next rebalances have their beginning before the window
+		d.groups(2000)
+		for range 2 {
+			b := d.join("orders", "b", 2)
+			time.Sleep(3 * time.Minute)
+			b.Kill()
+			time.Sleep(time.Minute)
+		}
+		for _, c := range []string{"locate orders", "describe orders", "history orders", "why orders", "why", "check"} {
+			trips, count := d.run(strings.Fields(c)...)
+			d.t.Logf("%s: %d round trips, %+v", c, trips, count)
+			row := fmt.Sprintf("| `kgdiag %s` | %d |", c, trips)
+			if !strings.Contains(string(written), row) {
+				d.t.Errorf("docs/roundtrips.md does not say %s", row)
+			}
+		}
+	})
+}

@@ -1,5 +1,0 @@
-var config = new ConsumerConfig
-{
-    GroupId = "g",
-    MaxPollIntervalMs = (int)TimeSpan.FromMinutes(1).TotalMilliseconds,
-};
