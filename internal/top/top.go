@@ -2,7 +2,7 @@ package top
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -67,7 +67,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	if cfg.Colours {
 		profile = colorprofile.ANSI
 	}
-	p = tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(cfg.In), tea.WithOutput(cfg.Out), tea.WithoutSignalHandler(), tea.WithColorProfile(profile), tea.WithFPS(30))
+	p = tea.NewProgram(m, tea.WithInput(cfg.In), tea.WithOutput(cfg.Out), tea.WithoutSignalHandler(), tea.WithColorProfile(profile), tea.WithFPS(30))
 	var reader sync.WaitGroup
 	reader.Go(func() {
 		defer l.guard()
@@ -75,14 +75,17 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 			l.send(endedMsg{err})
 		}
 	})
+	// Leaving like the key does is what lets go of the keyboard; a context of the
+	// program's own would leave a goroutine reading it.
+	defer context.AfterFunc(ctx, p.Quit)()
 	last, err := p.Run()
 	stop()
 	reader.Wait()
 	if end, ok := last.(Model); ok && end.err != nil {
 		return nil, end.err
 	}
-	if err != nil && ctx.Err() == nil && !errors.Is(err, tea.ErrInterrupted) {
-		return nil, err
+	if err != nil {
+		return nil, fmt.Errorf("top: %w", err)
 	}
 	opened := ""
 	if end, ok := last.(Model); ok {
