@@ -3,7 +3,6 @@ package cmd
 import (
 	"context"
 	"errors"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -62,7 +61,7 @@ func (o *topCmd) run(c *cobra.Command, args []string) error {
 	defer s.close()
 	why := &whyCmd{app: o.app}
 	why.past.since = o.since
-	cfg := top.Config{Since: lookBack, Timeout: s.conn.Timeout(), Now: o.now, Zone: o.zone(), In: o.streams.In, Out: o.streams.Out,
+	cfg := top.Config{Since: lookBack, Timeout: s.conn.Timeout(), Now: o.now, Zone: o.zone(), In: o.streams.Keyboard, Out: o.streams.Out,
 		Colours: o.coloured(), Tmux: o.getenv("TMUX") != "",
 		Watch:  watch.Config{Collector: s.collector, Scanner: s.scanner, Selection: sel, Now: o.now},
 		Reader: past.Reader{Collector: s.collector, Scanner: s.scanner},
@@ -81,7 +80,7 @@ func (o *topCmd) run(c *cobra.Command, args []string) error {
 	if err := o.leave(why, r); err != nil {
 		return err
 	}
-	if o.cancelled != nil && o.cancelled() == syscall.SIGTERM {
+	if o.terminated() {
 		return context.Canceled
 	}
 	return nil
@@ -91,7 +90,7 @@ func (o *topCmd) run(c *cobra.Command, args []string) error {
 func (o *topCmd) validate() (lookBack time.Duration, err error) {
 	const instead = "kgdiag watch shows the same as lines"
 	switch {
-	case !o.streams.InTTY || !o.streams.OutTTY || o.getenv("TERM") == "dumb":
+	case o.streams.Keyboard == nil || !o.streams.OutTTY || o.getenv("TERM") == "dumb":
 		return 0, usage("top needs a terminal, and there is none", instead)
 	case o.flags.output != "table":
 		return 0, usage("top is a screen: it has no -o "+o.flags.output, instead+", also with -o json")

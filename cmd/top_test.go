@@ -292,3 +292,16 @@ func TestTopNeedsATerminal(t *testing.T) {
 		}
 	}
 }
+
+// A password is asked for on the terminal, and not shown while it is typed.
+func TestAPasswordIsAskedForOnATerminal(t *testing.T) {
+	x := onTerminal(t, "locate", "orders", "-b", "127.0.0.1:1", "--timeout", "1s", "-X", "security.protocol=SASL_PLAINTEXT", "-X", "sasl.mechanism=PLAIN", "-X", "sasl.username=sre")
+	x.await(`(?i)password.*:`)
+	x.press("verysecret\r")
+	if code := x.end(); code != 3 {
+		t.Errorf("exit %d, want 3: nobody listens there", code)
+	}
+	if s := x.scrolled(); strings.Contains(s, "verysecret") {
+		t.Errorf("shown:\n%s", s)
+	}
+}

@@ -18,6 +18,9 @@ type Streams struct {
 
 	InTTY, OutTTY, ErrTTY bool
 
+	// Keyboard is the terminal behind In, whatever In is wrapped in; nil where In is none.
+	Keyboard *os.File
+
 	// Width is the width of the terminal behind Out in columns, 0 where Out is none.
 	Width int
 }
@@ -27,6 +30,9 @@ func System() *Streams {
 	s := &Streams{
 		In: os.Stdin, Out: os.Stdout, Err: os.Stderr,
 		InTTY: isTTY(os.Stdin), OutTTY: isTTY(os.Stdout), ErrTTY: isTTY(os.Stderr),
+	}
+	if s.InTTY {
+		s.Keyboard = os.Stdin
 	}
 	if s.OutTTY {
 		if w, _, err := xterm.GetSize(int(os.Stdout.Fd())); err == nil {
@@ -39,12 +45,11 @@ func System() *Streams {
 // ReadSecret asks on the terminal, without showing what is typed; the question goes to
 // the error stream, so that stdout holds the result alone.
 func (s *Streams) ReadSecret(question string) (string, error) {
-	in, ok := s.In.(*os.File)
-	if !ok || !s.InTTY {
+	if s.Keyboard == nil {
 		return "", errors.New("no terminal to ask on")
 	}
 	fmt.Fprint(s.Err, question)
-	b, err := xterm.ReadPassword(int(in.Fd()))
+	b, err := xterm.ReadPassword(int(s.Keyboard.Fd()))
 	fmt.Fprintln(s.Err)
 	return string(b), err
 }
