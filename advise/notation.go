@@ -2,18 +2,18 @@ package advise
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 var (
-	isoNotation   = regexp.MustCompile(`(?i)^P[\dDT]`)
-	clockNotation = regexp.MustCompile(`^(?:\d+\.)?\d{1,2}:\d\d:\d\d`)
-	unitNotation  = regexp.MustCompile(`^[\d.]+\s*(?:ns|us|ms|s|m|h|d|[a-z]+)`)
+	isoNotation   = pattern.New(`(?i)^P[\dDT]`)
+	clockNotation = pattern.New(`^(?:\d+\.)?\d{1,2}:\d\d:\d\d`)
+	unitNotation  = pattern.New(`^[\d.]+\s*(?:ns|us|ms|s|m|h|d|[a-z]+)`)
 )
 
 // write is a duration in the notation in which the reader's file writes it: that of the

@@ -2,10 +2,10 @@ package advise
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // StuckRecord is a place in a partition at which members go again and again.
@@ -50,7 +50,7 @@ func (r StuckRecord) Command(bootstrap string) string {
 	return fmt.Sprintf("kafka-console-consumer --bootstrap-server %s --topic %s --partition %s --offset %s --max-messages 1 --timeout-ms 10000", bootstrap, m[1], m[2], m[3])
 }
 
-var stuckAt = regexp.MustCompile(`^(.+)-(\d+) offset (\d+)$`)
+var stuckAt = pattern.New(`^(.+)-(\d+) offset (\d+)$`)
 
 var _ = register(Rule{
 	ID: "KGD210", Name: "stuck-record", Severity: Error, Since: "v0.1.0", Scope: PerGroup,

@@ -1,11 +1,11 @@
 package advise
 
 import (
-	"regexp"
 	"sort"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // The measures of churn are kgdiag's own policy. One deploy must not count: it moves
@@ -70,7 +70,7 @@ func mostWithin(es []inspect.LogEvent, span time.Duration) int {
 	return most
 }
 
-var memberUUID = regexp.MustCompile(`-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
+var memberUUID = pattern.New(`-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$`)
 
 // laneOf is the client behind an event: its client id, which classic member ids begin
 // with.

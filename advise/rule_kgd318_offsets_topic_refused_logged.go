@@ -2,9 +2,9 @@ package advise
 
 import (
 	"fmt"
-	"regexp"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 var _ = register(Rule{
@@ -33,4 +33,4 @@ var _ = register(Rule{
 })
 
 // replicas are the numbers of brokers and replicas that the line ends with.
-var replicas = regexp.MustCompile(`\b\d{1,4}\b`)
+var replicas = pattern.New(`\b\d{1,4}\b`)

@@ -2,15 +2,15 @@ package advise
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // deploymentPod matches the pod name of a Kubernetes Deployment: the hash of the
 // ReplicaSet and five random letters, both without vowels and look-alikes.
-var deploymentPod = regexp.MustCompile(`-[bcdfghjklmnpqrstvwxz2456789]{8,10}-[bcdfghjklmnpqrstvwxz2456789]{5}$`)
+var deploymentPod = pattern.New(`-[bcdfghjklmnpqrstvwxz2456789]{8,10}-[bcdfghjklmnpqrstvwxz2456789]{5}$`)
 
 // podOfDeployment is what the reader of a manifest puts for a pod's name that changes.
 const podOfDeployment = "{pod name of a Deployment}"

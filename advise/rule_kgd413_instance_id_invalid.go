@@ -2,14 +2,14 @@ package advise
 
 import (
 	"fmt"
-	"regexp"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // instanceID is what JoinGroupRequest.validateGroupInstanceId allows: the rules of
 // a topic's name.
-var instanceID = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,249}$`)
+var instanceID = pattern.New(`^[a-zA-Z0-9._-]{1,249}$`)
 
 var _ = register(Rule{
 	ID: "KGD413", Name: "instance-id-invalid", Severity: Error, Since: "v0.1.0", Scope: PerClient,

@@ -2,9 +2,9 @@ package advise
 
 import (
 	"fmt"
-	"regexp"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // brokerBugs are faults of brokers that show in their groups, newest first.
@@ -57,7 +57,7 @@ var _ = register(Rule{
 	},
 })
 
-var plainVersion = regexp.MustCompile(`^v?(\d+\.\d+)$`)
+var plainVersion = pattern.New(`^v?(\d+\.\d+)$`)
 
 // exactVersion is the version of a broker where its answer to ApiVersions fits one
 // alone. A range, as proxies and other makers' brokers give, proves nothing.

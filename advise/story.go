@@ -3,12 +3,12 @@ package advise
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // The measures by which lines of a log are joined into one happening. They are
@@ -244,7 +244,7 @@ func distinct(es []inspect.LogEvent, of func(inspect.LogEvent) string) []string 
 	return out
 }
 
-var configOffsets = regexp.MustCompile(`offset (-?\d+) (?:does not match|is behind) group assignment (-?\d+)`)
+var configOffsets = pattern.New(`offset (-?\d+) (?:does not match|is behind) group assignment (-?\d+)`)
 
 // hasText is a condition on the text of an event, for the few things that no sign
 // tells.

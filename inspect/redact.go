@@ -5,10 +5,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"sort"
 	"strings"
 	"time"
+
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // Redact makes a copy of a case in which group names, client ids, instance ids and
@@ -60,10 +61,10 @@ var holdsNames = map[string]bool{
 var dropped = map[string]bool{"subscription": true, "assignment": true}
 
 // libraryIDs are client ids that libraries give by themselves.
-var libraryIDs = regexp.MustCompile(`^(rdkafka|sarama|kgo|kafkajs|aiokafka-[0-9.]+|kafka-python-[0-9.]+|kafka-go|connect-\d+)$`)
+var libraryIDs = pattern.New(`^(rdkafka|sarama|kgo|kafkajs|aiokafka-[0-9.]+|kafka-python-[0-9.]+|kafka-go|connect-\d+)$`)
 
 // javaDefault is the Java consumer's own client id, which holds the group's name.
-var javaDefault = regexp.MustCompile(`^consumer-(.+)-(\d+)$`)
+var javaDefault = pattern.New(`^consumer-(.+)-(\d+)$`)
 
 type redactor struct {
 	words    map[string]string // from the name to its replacement

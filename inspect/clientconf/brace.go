@@ -3,8 +3,9 @@ package clientconf
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // The languages that nest with braces: HOCON (Akka, Pekko, Play), HCL (Terraform), and
@@ -13,7 +14,7 @@ import (
 // what it cannot make sense of it leaves out, since a wrong guess would become a
 // setting.
 
-var braceHead = regexp.MustCompile(`(?m)^\s*"?[A-Za-z][\w.\-/]*"?(?:\s+"[^"\n]*")*\s*(?:=>|=|:)?\s*\{`)
+var braceHead = pattern.New(`(?m)^\s*"?[A-Za-z][\w.\-/]*"?(?:\s+"[^"\n]*")*\s*(?:=>|=|:)?\s*\{`)
 
 // looksBraced tells such a text by a block that opens on the line of its key.
 func looksBraced(data []byte) bool { return braceHead.Match(data) }
@@ -297,7 +298,7 @@ func (r *braceReader) heredoc() string {
 	return r.text[start:]
 }
 
-var sectionHead = regexp.MustCompile(`^\[+\s*([^\]]+?)\s*\]+$`)
+var sectionHead = pattern.New(`^\[+\s*([^\]]+?)\s*\]+$`)
 
 // parseSections reads [SECTION] headers with "Key value" or "key = value" lines below,
 // as Fluent Bit and .ini files have them. Each header begins a new mapping.

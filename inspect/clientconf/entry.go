@@ -2,13 +2,13 @@ package clientconf
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/clientconf/properties"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // entry is one key of any dialect with its full path as the file spells it.
@@ -172,7 +172,7 @@ func (b *builder) own(key, spelled, value string, line, rank int) {
 		b.c.Problems = append(b.c.Problems, *p)
 		return
 	}
-	if _, ok := consumerKeys[Canonical(key)]; ok {
+	if _, ok := consumerKeys()[Canonical(key)]; ok {
 		b.set(Canonical(key), spelled, value, line, rank)
 	}
 }
@@ -182,7 +182,7 @@ func (b *builder) some() bool { return len(b.c.Settings) > 0 || len(b.c.Problems
 
 // placeholder is ${VAR}, ${VAR:default} (Spring, SmallRye) or ${VAR:-default} (shell,
 // compose), or a template of Helm.
-var placeholder = regexp.MustCompile(`\$\{([^{}:]+)(:-?([^{}]*))?\}`)
+var placeholder = pattern.New(`\$\{([^{}:]+)(:-?([^{}]*))?\}`)
 
 // fillPlaceholders puts defaults in place and reports whether something is left open.
 func fillPlaceholders(v string) (string, bool) {
@@ -205,9 +205,9 @@ func fillPlaceholders(v string) (string, bool) {
 }
 
 var (
-	springDuration = regexp.MustCompile(`^([+-]?\d+)(ns|us|ms|s|m|h|d)?$`)
-	isoDuration    = regexp.MustCompile(`(?i)^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$`)
-	timeSpan       = regexp.MustCompile(`^(?:(\d+)\.)?(\d{1,2}):(\d\d):(\d\d)(?:\.(\d{1,7}))?$`)
+	springDuration = pattern.New(`^([+-]?\d+)(ns|us|ms|s|m|h|d)?$`)
+	isoDuration    = pattern.New(`(?i)^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$`)
+	timeSpan       = pattern.New(`^(?:(\d+)\.)?(\d{1,2}):(\d\d):(\d\d)(?:\.(\d{1,7}))?$`)
 )
 
 // duration reads a plain number of the unit, a Go or Spring duration (300s, 5m), an

@@ -2,12 +2,12 @@ package clientconf
 
 import (
 	"bytes"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // Environment variables, as .env files, docker-compose and Kubernetes manifests hold
@@ -18,8 +18,8 @@ var (
 	_ = register(dialect{name: "kubernetes", sniff: sniffManifests, read: readManifests})
 	_ = register(dialect{name: "values", sniff: sniffValues, read: readValues})
 
-	composeHead = regexp.MustCompile(`(?m)^services:`)
-	envLine     = regexp.MustCompile(`^(?:export\s+)?([A-Za-z_][A-Za-z0-9_.]*)=(.*)$`)
+	composeHead = pattern.New(`(?m)^services:`)
+	envLine     = pattern.New(`^(?:export\s+)?([A-Za-z_][A-Za-z0-9_.]*)=(.*)$`)
 )
 
 // variable is one environment variable with its line.
@@ -270,9 +270,9 @@ func readCompose(name string, data []byte, o Options) ([]inspect.ClientConfig, e
 }
 
 var (
-	releaseName = regexp.MustCompile(`^\d+\.\d+(\.\d+)?$`)
+	releaseName = pattern.New(`^\d+\.\d+(\.\d+)?$`)
 	// cpConnect is Confluent's image of a Connect worker.
-	cpConnect = regexp.MustCompile(`(?:^|/)cp-kafka-connect(?:-base)?:(\d+)\.(\d+)`)
+	cpConnect = pattern.New(`(?:^|/)cp-kafka-connect(?:-base)?:(\d+)\.(\d+)`)
 )
 
 // ofImage takes the version of Kafka from the image of a worker: Confluent's 5.5 is 2.5,
@@ -508,7 +508,7 @@ const (
 )
 
 // flagValue is --name=value, or --name with the value as the next argument.
-var flagValue = regexp.MustCompile(`^--?([A-Za-z][A-Za-z0-9_.-]*)(?:=(.*))?$`)
+var flagValue = pattern.New(`^--?([A-Za-z][A-Za-z0-9_.-]*)(?:=(.*))?$`)
 
 // arguments are the settings on a container's command line: --session-timeout-ms 20000,
 // -X key=value, -Dspring.kafka.consumer.group-id=g.

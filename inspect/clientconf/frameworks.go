@@ -2,13 +2,13 @@ package clientconf
 
 import (
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/clientconf/properties"
 	"github.com/kgdiag/kgdiag/inspect/settings"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // Programs and frameworks that ship consumers: where in their files a consumer stands.
@@ -225,7 +225,7 @@ func places(name string, data []byte) ([]place, error) {
 }
 
 // flatFramework are the beginnings of the keys of frameworks that read .properties too.
-var flatFramework = regexp.MustCompile(`(?m)^\s*(?:kafka\.consumers\.|camel\.component\.kafka|(?:akka|pekko)\.kafka\.)`)
+var flatFramework = pattern.New(`(?m)^\s*(?:kafka\.consumers\.|camel\.component\.kafka|(?:akka|pekko)\.kafka\.)`)
 
 // treeOf nests entries at the dots of their keys.
 func treeOf(es []entry) *node {
@@ -300,7 +300,7 @@ func (p place) fields(b *builder, f *settings.Framework, rank int) {
 				b.c.Members = n
 			}
 		case strings.HasSuffix(x.Name, "*"):
-			if _, known := consumerKeys[x.Key]; known {
+			if _, known := consumerKeys()[x.Key]; known {
 				b.set(x.Key, spelled, e.value, e.line, rank)
 			}
 		default:

@@ -3,11 +3,11 @@ package clientconf
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/clientconf/properties"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // The dialect of the Java client: a .properties file with dotted keys at top
@@ -66,7 +66,7 @@ func readJava(name string, data []byte, o Options) ([]inspect.ClientConfig, erro
 // key; "" where none of its endings is one.
 func cutPrefix(path string) (prefix, key string) {
 	for i := strings.IndexByte(path, '.'); i >= 0; {
-		if _, ok := consumerKeys[path[i+1:]]; ok && strings.Contains(path[i+1:], ".") {
+		if _, ok := consumerKeys()[path[i+1:]]; ok && strings.Contains(path[i+1:], ".") {
 			return path[:i+1], path[i+1:]
 		}
 		next := strings.IndexByte(path[i+1:], '.')
@@ -79,7 +79,7 @@ func cutPrefix(path string) (prefix, key string) {
 }
 
 // notConsumers are prefixes behind which a consumer's key means something else.
-var notConsumers = regexp.MustCompile(`producer|admin|debezium|group\.(?:min|max|consumer|initial)\.$`)
+var notConsumers = pattern.New(`producer|admin|debezium|group\.(?:min|max|consumer|initial)\.$`)
 
 // sniffPrefixed knows a program's own .properties, in which a consumer's keys stand
 // behind a prefix such as kafka.consumer.
@@ -134,7 +134,7 @@ func addEntry(c *inspect.ClientConfig, key, spelled, value string, where inspect
 		c.Problems = append(c.Problems, *p)
 		return
 	}
-	if _, ok := consumerKeys[Canonical(key)]; !ok {
+	if _, ok := consumerKeys()[Canonical(key)]; !ok {
 		return // a connection's key
 	}
 	s, problem := NewSetting(key, spelled, value, where)
@@ -189,4 +189,4 @@ func nested(name string, data []byte) bool {
 }
 
 // nestedLine is a line that opens or closes a block, or assigns as Ruby and Logstash do.
-var nestedLine = regexp.MustCompile(`(?m)^\s*(?:[^#=\n]*\{|[}\]],?|\w+:)\s*$|^\s*[\w"']+\s*=>|^\s*<\w+[^>]*>`)
+var nestedLine = pattern.New(`(?m)^\s*(?:[^#=\n]*\{|[}\]],?|\w+:)\s*$|^\s*[\w"']+\s*=>|^\s*<\w+[^>]*>`)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -29,14 +30,16 @@ const (
 // consumerKeys are the settings of the consumers of all libraries, under their Java name
 // where there is one: those of the catalogue, and what Connect workers, Streams and some
 // libraries have beside them.
-var consumerKeys = knownKeys(map[string]kind{
-	"internal.leave.group.on.close": kindBool, "internal.throw.on.fetch.stable.offset.unsupported": kindBool,
-	"rebalance.timeout.ms": kindMillis, "scheduled.rebalance.max.delay.ms": kindMillis, "worker.unsync.backoff.ms": kindMillis,
-	"connect.protocol": kindText, "config.storage.topic": kindText, "offset.storage.topic": kindText, "status.storage.topic": kindText, "application.id": kindText, "probing.rebalance.interval.ms": kindMillis,
-	"throttled.unprocessed-record-max-age.ms": kindMillis, // SmallRye's own
-	"max.task.idle.ms":                        kindMillis, "num.standby.replicas": kindInt, "num.stream.threads": kindInt,
-	"topic.metadata.refresh.interval.ms": kindMillis, "fetch.message.max.bytes": kindInt,
-	"log.connection.close": kindBool, "go.events.channel.enable": kindBool, "go.application.rebalance.enable": kindBool, "plugin.library.paths": kindText,
+var consumerKeys = sync.OnceValue(func() map[string]kind {
+	return knownKeys(map[string]kind{
+		"internal.leave.group.on.close": kindBool, "internal.throw.on.fetch.stable.offset.unsupported": kindBool,
+		"rebalance.timeout.ms": kindMillis, "scheduled.rebalance.max.delay.ms": kindMillis, "worker.unsync.backoff.ms": kindMillis,
+		"connect.protocol": kindText, "config.storage.topic": kindText, "offset.storage.topic": kindText, "status.storage.topic": kindText, "application.id": kindText, "probing.rebalance.interval.ms": kindMillis,
+		"throttled.unprocessed-record-max-age.ms": kindMillis, // SmallRye's own
+		"max.task.idle.ms":                        kindMillis, "num.standby.replicas": kindInt, "num.stream.threads": kindInt,
+		"topic.metadata.refresh.interval.ms": kindMillis, "fetch.message.max.bytes": kindInt,
+		"log.connection.close": kindBool, "go.events.channel.enable": kindBool, "go.application.rebalance.enable": kindBool, "plugin.library.paths": kindText,
+	})
 })
 
 func knownKeys(own map[string]kind) map[string]kind {
@@ -96,11 +99,11 @@ var producerKeys = map[string]bool{
 // Canonical is the Java name behind a spelling: dots for the underscores of Python
 // libraries, and the aliases of librdkafka. Unknown spellings come back unchanged.
 func Canonical(key string) string {
-	if _, ok := consumerKeys[key]; ok {
+	if _, ok := consumerKeys()[key]; ok {
 		return key
 	}
 	dotted := settings.Key(key)
-	if _, ok := consumerKeys[dotted]; ok {
+	if _, ok := consumerKeys()[dotted]; ok {
 		return dotted
 	}
 	return key
@@ -109,7 +112,7 @@ func Canonical(key string) string {
 // Known reports whether key, in its canonical spelling, is a consumer's or a
 // connection's setting.
 func Known(key string) bool {
-	if _, ok := consumerKeys[Canonical(key)]; ok {
+	if _, ok := consumerKeys()[Canonical(key)]; ok {
 		return true
 	}
 	return connection(key)
@@ -126,7 +129,7 @@ func connection(key string) bool {
 }
 
 // IsDuration reports whether a canonical key is a time in milliseconds.
-func IsDuration(key string) bool { return consumerKeys[key] == kindMillis }
+func IsDuration(key string) bool { return consumerKeys()[key] == kindMillis }
 
 // secretWords mark the keys whose value is never kept.
 var secretWords = []string{"password", "passwd", "secret", "jaas", "token", "credential", "private", "user.info", "keystore.key",
@@ -152,7 +155,7 @@ func NewSetting(key, spelled, value string, where inspect.Position) (inspect.Set
 		return s, nil
 	}
 	s.Value = strings.TrimSpace(value)
-	k := consumerKeys[s.Key]
+	k := consumerKeys()[s.Key]
 	if k != kindMillis && k != kindInt {
 		return s, nil
 	}
@@ -264,19 +267,19 @@ func visible(key string) (plain, what string) {
 // none is near: at most one edit for every five characters, three in all.
 func Nearest(key string) string {
 	k := strings.ToLower(strings.NewReplacer("_", ".", "-", ".").Replace(key))
-	if _, known := consumerKeys[key]; known {
+	if _, known := consumerKeys()[key]; known {
 		return ""
 	}
 	// A forgotten or doubled unit is the commonest slip of all.
 	for _, n := range []string{k + ".ms", strings.TrimSuffix(k, ".ms")} {
-		if _, known := consumerKeys[n]; known && n != k {
+		if _, known := consumerKeys()[n]; known && n != k {
 			return n
 		}
 	}
 	if near := otherWord(k); near != "" {
 		return near
 	}
-	return prose.Nearest(k, slices.Sorted(maps.Keys(consumerKeys)), min(3, len(k)/5))
+	return prose.Nearest(k, slices.Sorted(maps.Keys(consumerKeys())), min(3, len(k)/5))
 }
 
 // otherWord is the group key that differs from key in one word alone, such as

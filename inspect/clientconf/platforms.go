@@ -8,6 +8,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/clientconf/properties"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // Kafka Streams, Kafka Connect (workers, connectors, Strimzi) and Quarkus: dialects
@@ -64,7 +65,7 @@ func streamsKey(b *builder, key string, e entry) {
 		strings.HasPrefix(key, "producer."), strings.HasPrefix(key, "admin."), strings.HasPrefix(key, "topic."):
 		return
 	}
-	if _, ok := consumerKeys[Canonical(key)]; !ok {
+	if _, ok := consumerKeys()[Canonical(key)]; !ok {
 		if rank == rankInherited {
 			if near := Nearest(key); near != "" {
 				b.problem("unknown_key", inspect.Position{File: b.c.Where.File, Line: e.line}, e.path, near, e.path+" is no setting of Kafka Streams or its consumer, the nearest is "+near)
@@ -100,7 +101,7 @@ func sniffWorker(name string, data []byte) int {
 
 // mirrorFlow is the key by which MirrorMaker 2 names a flow between two clusters. Its
 // own consumers assign themselves their partitions: of its file the workers' group counts.
-var mirrorFlow = regexp.MustCompile(`(?m)^\s*[\w.-]+->[\w.-]+\.\w+\s*[=:]`)
+var mirrorFlow = pattern.New(`(?m)^\s*[\w.-]+->[\w.-]+\.\w+\s*[=:]`)
 
 func readWorker(name string, data []byte, o Options) ([]inspect.ClientConfig, error) {
 	if isYAML(name, data) {
@@ -148,7 +149,7 @@ func worker(name string, es []entry, line int, o Options) []inspect.ClientConfig
 				e.path+" without a prefix does nothing in a worker: the sink tasks' consumers take consumer."+e.path+", without which their default is in force")
 		case workerIgnores[e.path]:
 		default:
-			if _, ok := consumerKeys[e.path]; ok {
+			if _, ok := consumerKeys()[e.path]; ok {
 				own.set(e.path, e.path, e.value, e.line, rankOwn)
 			}
 			if classicKeys[e.path] && !prefixed[e.path] {
@@ -247,7 +248,7 @@ func connectorGroup(c inspect.ClientConfig) string {
 	return "connect-" + c.Name
 }
 
-var quarkusKey = regexp.MustCompile(`(?m)(?:^\s*"?|\.)mp\.messaging\.(?:incoming|connector)\.|^\s*mp:\s*$|^mp\.messaging:`)
+var quarkusKey = pattern.New(`(?m)(?:^\s*"?|\.)mp\.messaging\.(?:incoming|connector)\.|^\s*mp:\s*$|^mp\.messaging:`)
 
 func sniffQuarkus(_ string, data []byte) int {
 	if quarkusKey.Match(data) && bytes.Contains(data, []byte("messaging")) {
@@ -257,9 +258,9 @@ func sniffQuarkus(_ string, data []byte) int {
 }
 
 var (
-	quarkusProfile  = regexp.MustCompile(`^"?%([A-Za-z0-9_,-]+)"?\.`)
-	quarkusIncoming = regexp.MustCompile(`^mp\.messaging\.incoming\.(?:"([^"]+)"|([^.]+))\.(.+)$`)
-	quarkusShared   = regexp.MustCompile(`^(?:kafka|mp\.messaging\.connector\.smallrye-kafka)\.(.+)$`)
+	quarkusProfile  = pattern.New(`^"?%([A-Za-z0-9_,-]+)"?\.`)
+	quarkusIncoming = pattern.New(`^mp\.messaging\.incoming\.(?:"([^"]+)"|([^.]+))\.(.+)$`)
+	quarkusShared   = pattern.New(`^(?:kafka|mp\.messaging\.connector\.smallrye-kafka)\.(.+)$`)
 )
 
 // readQuarkus reads mp.messaging.incoming.<channel>.*: one consumer a channel and
@@ -362,7 +363,7 @@ func (q *quarkus) configs() []inspect.ClientConfig {
 			}
 		}
 		for _, e := range q.shared {
-			if _, ok := consumerKeys[Canonical(e.path)]; ok {
+			if _, ok := consumerKeys()[Canonical(e.path)]; ok {
 				b.set(Canonical(e.path), "kafka."+e.path, e.value, e.line, rankInherited)
 			}
 		}

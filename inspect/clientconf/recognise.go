@@ -3,11 +3,11 @@ package clientconf
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/clientconf/properties"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // NotRecognised says that a file holds no consumer setting that this package knows.
@@ -35,7 +35,7 @@ func recognised(configs []inspect.ClientConfig) bool {
 			return true
 		}
 		for _, s := range c.Settings {
-			if _, ok := consumerKeys[s.Key]; ok {
+			if _, ok := consumerKeys()[s.Key]; ok {
 				return true
 			}
 		}
@@ -51,10 +51,10 @@ func recognised(configs []inspect.ClientConfig) bool {
 }
 
 var (
-	logLine    = regexp.MustCompile(`^\W{0,3}(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|%\d\|)`)
-	jsonLog    = regexp.MustCompile(`^\{.*"(?:level|severity|@timestamp|msg|message)"\s*:`)
-	kindLine   = regexp.MustCompile(`(?m)^kind:\s*"?([A-Za-z0-9]+)`)
-	dockerLine = regexp.MustCompile(`(?m)^FROM\s+\S+`)
+	logLine    = pattern.New(`^\W{0,3}(?:\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\d\d:\d\d:\d\d|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|%\d\|)`)
+	jsonLog    = pattern.New(`^\{.*"(?:level|severity|@timestamp|msg|message)"\s*:`)
+	kindLine   = pattern.New(`(?m)^kind:\s*"?([A-Za-z0-9]+)`)
+	dockerLine = pattern.New(`(?m)^FROM\s+\S+`)
 	// brokerMarks are keys that only a broker's own file has.
 	brokerMarks = []string{"broker.id", "node.id", "process.roles", "listeners", "advertised.listeners", "log.dirs", "zookeeper.connect",
 		"controller.quorum.voters", "controller.quorum.bootstrap.servers", "inter.broker.listener.name", "num.network.threads", "num.io.threads"}
@@ -107,7 +107,7 @@ func looksLike(name string, data []byte) string {
 }
 
 // manyLines reports whether two lines, and a third of the first fifty, have a form.
-func manyLines(text []byte, form *regexp.Regexp) bool {
+func manyLines(text []byte, form *pattern.Pattern) bool {
 	n, of := 0, 0
 	for _, line := range strings.SplitN(string(text), "\n", 51) {
 		if line = strings.TrimSpace(line); line == "" || of == 50 {

@@ -3,13 +3,13 @@ package clientconf
 import (
 	"bytes"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/settings"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // Source text of programs, and XML: the settings that a line gives a consumer as
@@ -18,17 +18,17 @@ import (
 var _ = register(dialect{name: "source", sniff: sniffSource, read: readSource})
 
 var (
-	quotedKey    = regexp.MustCompile(`["'\x60]([a-z][a-z0-9]*(?:\.[a-z0-9]+)+)["'\x60]\s*[\])]*\s*(?:=>|,|:|=|\s+value=)\s*([^\n]*)`)
-	quotedPair   = regexp.MustCompile(`["']([a-z][a-z0-9]*(?:\.[a-z0-9]+)+)\s*[=:]\s*([^"'=:]+)["']`)
-	javaConstant = regexp.MustCompile(`\b(?:ConsumerConfig|CommonClientConfigs|StreamsConfig)\.([A-Z0-9_]+)_CONFIG\s*[\])]*\s*(?:,|=|to|->)\s*([^\n]*)`)
-	namedValue   = regexp.MustCompile(`\b([A-Za-z_][A-Za-z0-9_.]*)\s*(?::=|=|:)\s*([^\n=][^\n]*)`)
-	kgoOption    = regexp.MustCompile(`\bkgo\.([A-Z][A-Za-z]+)\(([^\n]*?)\)\s*,?\s*$`)
-	xmlProperty  = regexp.MustCompile(`\bkey="([a-z][a-z0-9.]+)"\s*(?:value="([^"]*)"|>([^<]*)<)`)
-	xmlElement   = regexp.MustCompile(`<([a-z][a-z0-9_.]+)>([^<>]+)</`)
-	comment      = regexp.MustCompile(`^\s*(?://|#|\*|/\*|--|<!--)`)
+	quotedKey    = pattern.New(`["'\x60]([a-z][a-z0-9]*(?:\.[a-z0-9]+)+)["'\x60]\s*[\])]*\s*(?:=>|,|:|=|\s+value=)\s*([^\n]*)`)
+	quotedPair   = pattern.New(`["']([a-z][a-z0-9]*(?:\.[a-z0-9]+)+)\s*[=:]\s*([^"'=:]+)["']`)
+	javaConstant = pattern.New(`\b(?:ConsumerConfig|CommonClientConfigs|StreamsConfig)\.([A-Z0-9_]+)_CONFIG\s*[\])]*\s*(?:,|=|to|->)\s*([^\n]*)`)
+	namedValue   = pattern.New(`\b([A-Za-z_][A-Za-z0-9_.]*)\s*(?::=|=|:)\s*([^\n=][^\n]*)`)
+	kgoOption    = pattern.New(`\bkgo\.([A-Z][A-Za-z]+)\(([^\n]*?)\)\s*,?\s*$`)
+	xmlProperty  = pattern.New(`\bkey="([a-z][a-z0-9.]+)"\s*(?:value="([^"]*)"|>([^<]*)<)`)
+	xmlElement   = pattern.New(`<([a-z][a-z0-9_.]+)>([^<>]+)</`)
+	comment      = pattern.New(`^\s*(?://|#|\*|/\*|--|<!--)`)
 
-	codeLine = regexp.MustCompile(`(?m)^\s*(?:import |from \S+ import |package |using [\w.]+;|namespace |#include|const |let |var |val |def |func |fn |public |private |@\w+\(|<\?(?:php|xml))|\bnew [A-Z]\w*[({]|\);\s*$|\)\s*\{\s*$|^\s*[\w.]+\s*:?=\s*&?[\w.]+[({]\s*$|^\s*\w+\([^)\n]*$`)
-	argument = regexp.MustCompile(`(?m)^\s*\w+\s*=\s*[^#\n]+,\s*$`)
+	codeLine = pattern.New(`(?m)^\s*(?:import |from \S+ import |package |using [\w.]+;|namespace |#include|const |let |var |val |def |func |fn |public |private |@\w+\(|<\?(?:php|xml))|\bnew [A-Z]\w*[({]|\);\s*$|\)\s*\{\s*$|^\s*[\w.]+\s*:?=\s*&?[\w.]+[({]\s*$|^\s*\w+\([^)\n]*$`)
+	argument = pattern.New(`(?m)^\s*\w+\s*=\s*[^#\n]+,\s*$`)
 )
 
 // looksCode tells a program's text from a file of settings.
@@ -151,7 +151,7 @@ func assignments(data []byte, family inspect.Family) []assigned {
 			continue
 		}
 		add := func(key, spelled, value string) bool {
-			if _, ok := consumerKeys[key]; !ok || Secret(spelled) {
+			if _, ok := consumerKeys()[key]; !ok || Secret(spelled) {
 				return false
 			}
 			out = append(out, assigned{key, spelled, strings.TrimSpace(value), i + 1})
@@ -256,20 +256,20 @@ func keyOfName(name string, names map[string]string, family inspect.Family) (str
 
 // foldedKeys are the consumer's keys without dots, by which other spellings find them.
 func foldedKeys() map[string]string {
-	out := make(map[string]string, len(consumerKeys))
-	for k := range consumerKeys {
+	out := make(map[string]string, len(consumerKeys()))
+	for k := range consumerKeys() {
 		out[settings.Fold(k)] = k
 	}
 	return out
 }
 
 var (
-	stringLiteral = regexp.MustCompile(`^[bruf]?["'\x60]([^"'\x60]*)["'\x60]`)
-	numbers       = regexp.MustCompile(`^\(?\s*(?:\(\w+\)\s*)?(\d[\d_]*(?:\.\d+)?)[lLuU]*((?:\s*\*\s*(?:\d[\d_]*|time\.\w+))*)\s*\)?\s*(.*)$`)
-	factor        = regexp.MustCompile(`\*\s*(\d[\d_]*|time\.\w+)`)
-	unitsFirst    = regexp.MustCompile(`^time\.(\w+)\s*\*\s*(\d+)`)
-	durationCall  = regexp.MustCompile(`(?i)^(?:TimeSpan\.From|Duration\.of|Duration\.)(Milliseconds|Millis|Seconds|Minutes|Hours)\(\s*(\d[\d_]*)\s*\)`)
-	wrapped       = regexp.MustCompile(`^(?:String\.valueOf|Integer\.toString|Long\.toString|Integer\.valueOf|str|int|Some|intval)\(`)
+	stringLiteral = pattern.New(`^[bruf]?["'\x60]([^"'\x60]*)["'\x60]`)
+	numbers       = pattern.New(`^\(?\s*(?:\(\w+\)\s*)?(\d[\d_]*(?:\.\d+)?)[lLuU]*((?:\s*\*\s*(?:\d[\d_]*|time\.\w+))*)\s*\)?\s*(.*)$`)
+	factor        = pattern.New(`\*\s*(\d[\d_]*|time\.\w+)`)
+	unitsFirst    = pattern.New(`^time\.(\w+)\s*\*\s*(\d+)`)
+	durationCall  = pattern.New(`(?i)^(?:TimeSpan\.From|Duration\.of|Duration\.)(Milliseconds|Millis|Seconds|Minutes|Hours)\(\s*(\d[\d_]*)\s*\)`)
+	wrapped       = pattern.New(`^(?:String\.valueOf|Integer\.toString|Long\.toString|Integer\.valueOf|str|int|Some|intval)\(`)
 )
 
 var timeUnits = map[string]time.Duration{"millisecond": time.Millisecond, "milliseconds": time.Millisecond, "millis": time.Millisecond, "second": time.Second,

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/clientconf/properties"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // Spring Boot: application.properties and YAML with spring.kafka.*, and Spring Cloud
@@ -19,8 +19,8 @@ import (
 var (
 	_ = register(dialect{name: "spring", sniff: sniffSpring, read: readSpring})
 
-	springKey = regexp.MustCompile(`(?m)^\s*"?spring\.(?:kafka|cloud\.stream)\b`)
-	springDoc = regexp.MustCompile(`(?m)^spring:\s*(?:#.*)?$`)
+	springKey = pattern.New(`(?m)^\s*"?spring\.(?:kafka|cloud\.stream)\b`)
+	springDoc = pattern.New(`(?m)^spring:\s*(?:#.*)?$`)
 )
 
 func sniffSpring(name string, data []byte) int {
@@ -361,10 +361,10 @@ func newCloud(name string, o Options) *cloudReader {
 }
 
 var (
-	cloudBinder  = regexp.MustCompile(`^spring\.cloud\.stream\.kafka\.(?:default\.)?(?:binder|consumer)\.(?:consumer-?[pP]roperties|configuration)\.(.+)$`)
-	cloudBinding = regexp.MustCompile(`^spring\.cloud\.stream\.kafka\.bindings\.([^.]+)\.consumer\.configuration\.(.+)$`)
-	cloudGroup   = regexp.MustCompile(`^spring\.cloud\.stream\.bindings\.([^.]+)\.(group|consumer\.concurrency)$`)
-	cloudEnv     = regexp.MustCompile(`^spring\.cloud\.stream\.binders\.[^.]+\.environment\.`)
+	cloudBinder  = pattern.New(`^spring\.cloud\.stream\.kafka\.(?:default\.)?(?:binder|consumer)\.(?:consumer-?[pP]roperties|configuration)\.(.+)$`)
+	cloudBinding = pattern.New(`^spring\.cloud\.stream\.kafka\.bindings\.([^.]+)\.consumer\.configuration\.(.+)$`)
+	cloudGroup   = pattern.New(`^spring\.cloud\.stream\.bindings\.([^.]+)\.(group|consumer\.concurrency)$`)
+	cloudEnv     = pattern.New(`^spring\.cloud\.stream\.binders\.[^.]+\.environment\.`)
 )
 
 func (c *cloudReader) entry(e entry) {

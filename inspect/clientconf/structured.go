@@ -3,13 +3,13 @@ package clientconf
 import (
 	"bytes"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/settings"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // Programs' own configuration files in JSON, YAML or TOML, in which a section holds
@@ -123,7 +123,7 @@ func structuredTrees(name string, data []byte) ([]*node, error) {
 	return nil, nil
 }
 
-var tomlHead = regexp.MustCompile(`(?m)^\[{1,2}[A-Za-z0-9_."/-]+\]{1,2}\s*$`)
+var tomlHead = pattern.New(`(?m)^\[{1,2}[A-Za-z0-9_."/-]+\]{1,2}\s*$`)
 
 func looksTOML(data []byte) bool { return tomlHead.Match(data) }
 
@@ -221,7 +221,7 @@ func dotted(n *node) (section, bool) {
 			continue
 		}
 		key := Canonical(strings.ReplaceAll(k.key, "-", "_"))
-		if _, ok := consumerKeys[key]; !ok {
+		if _, ok := consumerKeys()[key]; !ok {
 			continue
 		}
 		switch {
@@ -382,7 +382,7 @@ var rdkafkaOwn = []string{"metadata.broker.list", "enable.auto.offset.store", "s
 	"statistics.interval.ms", "fetch.wait.max.ms", "topic.metadata.refresh.interval.ms", "socket.keepalive.enable", "broker.version.fallback",
 	"enable.ssl.certificate.verification", "api.version.request", "log.connection.close", "socket.nagle.disable", "queued.max.messages.kbytes"}
 
-var dashX = regexp.MustCompile(`(?:^|\s)-X\s*["']?([A-Za-z][A-Za-z0-9._]*)=("[^"]*"|'[^']*'|[^\s"']*)`)
+var dashX = pattern.New(`(?:^|\s)-X\s*["']?([A-Za-z][A-Za-z0-9._]*)=("[^"]*"|'[^']*'|[^\s"']*)`)
 
 func sniffLibrdkafka(name string, data []byte) int {
 	if dashX.Match(data) {

@@ -1,11 +1,11 @@
 package clientlog
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/clientconf"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // configBlock is a "ConsumerConfig values:" block while it is read.
@@ -24,8 +24,8 @@ type pair struct {
 const maxPairs = 1000
 
 var (
-	blockHead = regexp.MustCompile(`\b(ConsumerConfig|DistributedConfig|StreamsConfig) values: ?$`)
-	blockPair = regexp.MustCompile(`^\s+([a-zA-Z][a-zA-Z0-9._-]*) = ?(.*)$`)
+	blockHead = pattern.New(`\b(ConsumerConfig|DistributedConfig|StreamsConfig) values: ?$`)
+	blockPair = pattern.New(`^\s+([a-zA-Z][a-zA-Z0-9._-]*) = ?(.*)$`)
 )
 
 // openBlock starts a block and reports whether the line was its head.

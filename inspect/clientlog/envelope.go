@@ -2,12 +2,12 @@ package clientlog
 
 import (
 	"bytes"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // logLine is one message with its envelope taken off.
@@ -28,10 +28,10 @@ type logLine struct {
 }
 
 var (
-	composePrefix = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9_.-]*) +\| `)
-	podPrefix     = regexp.MustCompile(`^\[pod/([^\]]+)\] `)
-	criPrefix     = regexp.MustCompile(`^(\d{4}-\d\d-\d\dT[0-9:.]+(?:Z|[+-]\d\d:\d\d)) (?:stdout|stderr) [FP] `)
-	ansi          = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]|#?\\^\\[\\[[0-9;]*m")
+	composePrefix = pattern.New(`^([A-Za-z0-9][A-Za-z0-9_.-]*) +\| `)
+	podPrefix     = pattern.New(`^\[pod/([^\]]+)\] `)
+	criPrefix     = pattern.New(`^(\d{4}-\d\d-\d\dT[0-9:.]+(?:Z|[+-]\d\d:\d\d)) (?:stdout|stderr) [FP] `)
+	ansi          = pattern.New("\x1b\\[[0-9;]*[A-Za-z]|#?\\^\\[\\[[0-9;]*m")
 )
 
 // maxPrefix bounds the name of a container before its bar.
@@ -79,18 +79,18 @@ func logicalLines(raw []byte, o Options) []logLine {
 }
 
 var (
-	javaFrame  = regexp.MustCompile(`\[(?:Consumer|Worker|ShareConsumer|Producer|AdminClient) (?:instanceId=([^,\]]*), )?clientId=([^,\]]*)(?:, groupId=([^\]]*))?\]:? ?`)
-	oldBroker  = regexp.MustCompile(`\[GroupCoordinator (\d+)\]: `)
-	newBroker  = regexp.MustCompile(`\[GroupCoordinator id=(\d+)(?: topic=__consumer_offsets partition=(\d+))?\] `)
-	groupTag   = regexp.MustCompile(`\[Group(?:Id)?[ =]([^\]]*)\] ?`)
-	kafkaNode  = regexp.MustCompile(`\[(?:ReplicaManager|Partition (?:__consumer_offsets-(\d+)|\S+)|GroupMetadataManager|KafkaServer|ReplicaFetcherManager on|Log partition=\S+)[^\]]*broker(?:Id)?=(\d+)[^\]]*\] `)
-	javaLogger = regexp.MustCompile(` \((?:org\.apache\.kafka|kafka|state\.change|io\.confluent)\.[\w.$]+(?::\d+)?\)$`)
-	rdkafka    = regexp.MustCompile(`(?:%(\d)\|(\d+(?:\.\d+)?)\|)?\b([A-Z][A-Z0-9_]+)\|([^|]*)\| ?(?:\[thrd:[^\]]*\]: ?)?`)
-	rdThread   = regexp.MustCompile(`\[thrd:[^\]]*\]: ?`)
-	rdBroker   = regexp.MustCompile(`^(?:\S+/)?(?:[^\s/]+:\d+/|GroupCoordinator/)(\d+): `)
-	rubyFrame  = regexp.MustCompile(`^\[\[([^\]]+)\] \{[^}]*\}:\] `)
-	goTail     = regexp.MustCompile(`^([a-z][^;]{3,200}); (\w+: .*)$`)
-	klog       = regexp.MustCompile(`^([IWEF])(\d{4}) (\d\d:\d\d:\d\d(?:\.\d+)?) +\d+ \S+\] `)
+	javaFrame  = pattern.New(`\[(?:Consumer|Worker|ShareConsumer|Producer|AdminClient) (?:instanceId=([^,\]]*), )?clientId=([^,\]]*)(?:, groupId=([^\]]*))?\]:? ?`)
+	oldBroker  = pattern.New(`\[GroupCoordinator (\d+)\]: `)
+	newBroker  = pattern.New(`\[GroupCoordinator id=(\d+)(?: topic=__consumer_offsets partition=(\d+))?\] `)
+	groupTag   = pattern.New(`\[Group(?:Id)?[ =]([^\]]*)\] ?`)
+	kafkaNode  = pattern.New(`\[(?:ReplicaManager|Partition (?:__consumer_offsets-(\d+)|\S+)|GroupMetadataManager|KafkaServer|ReplicaFetcherManager on|Log partition=\S+)[^\]]*broker(?:Id)?=(\d+)[^\]]*\] `)
+	javaLogger = pattern.New(` \((?:org\.apache\.kafka|kafka|state\.change|io\.confluent)\.[\w.$]+(?::\d+)?\)$`)
+	rdkafka    = pattern.New(`(?:%(\d)\|(\d+(?:\.\d+)?)\|)?\b([A-Z][A-Z0-9_]+)\|([^|]*)\| ?(?:\[thrd:[^\]]*\]: ?)?`)
+	rdThread   = pattern.New(`\[thrd:[^\]]*\]: ?`)
+	rdBroker   = pattern.New(`^(?:\S+/)?(?:[^\s/]+:\d+/|GroupCoordinator/)(\d+): `)
+	rubyFrame  = pattern.New(`^\[\[([^\]]+)\] \{[^}]*\}:\] `)
+	goTail     = pattern.New(`^([a-z][^;]{3,200}); (\w+: .*)$`)
+	klog       = pattern.New(`^([IWEF])(\d{4}) (\d\d:\d\d:\d\d(?:\.\d+)?) +\d+ \S+\] `)
 )
 
 // plainLine takes the envelope off one line of text.
@@ -186,7 +186,7 @@ func (l *logLine) frames(text, rest string) string {
 	if !strings.Contains(text, "oordinator") && !strings.Contains(text, "[Group") && !strings.Contains(text, "roker") {
 		return rest
 	}
-	for i, re := range []*regexp.Regexp{newBroker, oldBroker, kafkaNode} {
+	for i, re := range []*pattern.Pattern{newBroker, oldBroker, kafkaNode} {
 		m := re.FindStringSubmatchIndex(rest)
 		if m == nil {
 			continue
@@ -259,9 +259,9 @@ func int32Of(s string) *int32 {
 const levels = `TRACE|DEBUG|INFO|NOTICE|WARNING|WARN|ERROR|FATAL|CRITICAL|SEVERE|INF|WRN|ERR|DBG|VRB|CONFIG|FINE`
 
 var (
-	levelWord  = regexp.MustCompile(`^(?:[\[<(](?i:(` + levels + `))[\])>]|(` + levels + `)(?:[\s:|,>]|\[\d+\]|$)|(?i:(` + levels + `))[:=|])[:|]?`)
-	sourceWord = regexp.MustCompile(`^((?:[a-zA-Z_$][\w$]*\.){1,12}[A-Za-z_$][\w$]*|(?:[\w.@-]+/)*[\w.-]+\.(?:go|py|rb|js|ts|rs|erl|ex)(?::\d+))(?::\d+)?(?:\(\))?\s*(?:[:|-]\s|\s-\s|\s|:)`)
-	plainWord  = regexp.MustCompile(`^(?:\d{1,7}|-{1,3}|\||:|--|[A-Z],|<\d+>1?)(?:\s+|$)`)
+	levelWord  = pattern.New(`^(?:[\[<(](?i:(` + levels + `))[\])>]|(` + levels + `)(?:[\s:|,>]|\[\d+\]|$)|(?i:(` + levels + `))[:=|])[:|]?`)
+	sourceWord = pattern.New(`^((?:[a-zA-Z_$][\w$]*\.){1,12}[A-Za-z_$][\w$]*|(?:[\w.@-]+/)*[\w.-]+\.(?:go|py|rb|js|ts|rs|erl|ex)(?::\d+))(?::\d+)?(?:\(\))?\s*(?:[:|-]\s|\s-\s|\s|:)`)
+	plainWord  = pattern.New(`^(?:\d{1,7}|-{1,3}|\||:|--|[A-Z],|<\d+>1?)(?:\s+|$)`)
 )
 
 // head takes time, level, thread and logger off the front, in whatever order a

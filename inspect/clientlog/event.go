@@ -1,12 +1,12 @@
 package clientlog
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // match reads a message: a pause of the process, a sentence of a library, or the
@@ -102,8 +102,8 @@ func (l *logLine) event(kind inspect.LogKind) inspect.LogEvent {
 }
 
 var (
-	generationObject = regexp.MustCompile(`generationId=(-?\d+)(?:, memberId='([^']*)')?`)
-	nodeID           = regexp.MustCompile(`\bid: (-?\d+)`)
+	generationObject = pattern.New(`generationId=(-?\d+)(?:, memberId='([^']*)')?`)
+	nodeID           = pattern.New(`\bid: (-?\d+)`)
 )
 
 func generation(s string) *int32 {
@@ -196,7 +196,7 @@ func nodeOf(s string, otherwise *int32) *int32 {
 	return &id
 }
 
-var vsnRange = regexp.MustCompile(`unsupported_vsn_range,\s*:?(\w+),\s*\{(\d+),\s*(\d+)\},\s*\{(\d+),\s*(\d+)\}`)
+var vsnRange = pattern.New(`unsupported_vsn_range,\s*:?(\w+),\s*\{(\d+),\s*(\d+)\},\s*\{(\d+),\s*(\d+)\}`)
 
 // unsupportedRange reads brod's account of a request of which client and broker share
 // no version.

@@ -1,20 +1,20 @@
 package clientlog
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 var (
-	unifiedPause = regexp.MustCompile(`GC\(\d+\) (Pause .*?)(?: \d+[KMG]->\d+[KMG]\(\d+[KMG]\))? (\d+(?:[.,]\d+)?)ms$`)
-	safepoint    = regexp.MustCompile(`Safepoint "([^"]+)",.*Total: +(\d+) ns`)
-	stoppedLine  = regexp.MustCompile(`Total time for which application threads were stopped: (\d+[.,]\d+) seconds`)
-	jdk8Pause    = regexp.MustCompile(`\[(GC|Full GC)\b ?(\([^)]*\))?.*?, (\d+[.,]\d+) secs\]`)
-	uptimeOnly   = regexp.MustCompile(`^\[(\d+[.,]\d+)s\]`)
+	unifiedPause = pattern.New(`GC\(\d+\) (Pause .*?)(?: \d+[KMG]->\d+[KMG]\(\d+[KMG]\))? (\d+(?:[.,]\d+)?)ms$`)
+	safepoint    = pattern.New(`Safepoint "([^"]+)",.*Total: +(\d+) ns`)
+	stoppedLine  = pattern.New(`Total time for which application threads were stopped: (\d+[.,]\d+) seconds`)
+	jdk8Pause    = pattern.New(`\[(GC|Full GC)\b ?(\([^)]*\))?.*?, (\d+[.,]\d+) secs\]`)
+	uptimeOnly   = pattern.New(`^\[(\d+[.,]\d+)s\]`)
 )
 
 // pause reads a stop of the whole process out of a JVM log: unified GC and safepoint

@@ -1,11 +1,11 @@
 package clientlog
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // lineContext is what the frame of a line says about who wrote it.
@@ -44,7 +44,7 @@ func (c *lineContext) inherit(from lineContext) {
 	}
 }
 
-var secret = regexp.MustCompile(`(?i)((?:password|passwd|secret|token|jaas\.config|credential|api[._-]?key)[A-Za-z._-]*["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;}]+)`)
+var secret = pattern.New(`(?i)((?:password|passwd|secret|token|jaas\.config|credential|api[._-]?key)[A-Za-z._-]*["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;}]+)`)
 
 // quote is a line as an event keeps it: at most 400 bytes, on one line, without
 // secrets.

@@ -7,11 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // Options say what the text itself does not.
@@ -312,7 +312,7 @@ func (rd *reader) finish() error {
 	return nil
 }
 
-var jarVersion = regexp.MustCompile(`kafka-clients-(\d[\w.]*?)\.jar`)
+var jarVersion = pattern.New(`kafka-clients-(\d[\w.]*?)\.jar`)
 
 // versions reports a library's version that stands beside a message, once.
 func (rd *reader) versions(s *stream, process string, l *logLine) error {

@@ -1,18 +1,18 @@
 package clientlog
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 var (
-	brokerMember   = regexp.MustCompile(`(?i)(?:adding new member|removing member|updating metadata for (?:static )?member|member|leader) ([^\s;(,]+)`)
-	brokerInstance = regexp.MustCompile(`(?:group instance ?id|instance id) (?:Some\()?([^\s;)]+)`)
-	clientReason   = regexp.MustCompile(`client reason: (.*)$`)
-	encountered    = regexp.MustCompile(`encountered ([A-Z_]+) from`)
-	braced         = regexp.MustCompile(`[{(]([^,={}() ]+)`)
+	brokerMember   = pattern.New(`(?i)(?:adding new member|removing member|updating metadata for (?:static )?member|member|leader) ([^\s;(,]+)`)
+	brokerInstance = pattern.New(`(?:group instance ?id|instance id) (?:Some\()?([^\s;)]+)`)
+	clientReason   = pattern.New(`client reason: (.*)$`)
+	encountered    = pattern.New(`encountered ([A-Z_]+) from`)
+	braced         = pattern.New(`[{(]([^,={}() ]+)`)
 )
 
 // meaning says, for the sentences whose parts decide, what has happened.

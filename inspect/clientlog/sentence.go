@@ -2,13 +2,13 @@ package clientlog
 
 import (
 	_ "embed" // the table
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/errcode"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // sentences.tsv holds the log statements of the group code of each library, with the
@@ -50,13 +50,13 @@ const frameEvent inspect.LogKind = "frame"
 const wholeBelow = 20
 
 // distinct are words that no other program writes.
-var distinct = regexp.MustCompile(`(?i)kafka|JoinGroup|SyncGroup|OffsetCommit|LeaveGroup|Heartbeat`)
+var distinct = pattern.New(`(?i)kafka|JoinGroup|SyncGroup|OffsetCommit|LeaveGroup|Heartbeat`)
 
 // bareAtLeast is the size from which on a short event counts without a frame that
 // tells the library.
 const bareAtLeast = 16
 
-var place = regexp.MustCompile(`\{(\w*)\}`)
+var place = pattern.New(`\{(\w*)\}`)
 
 func newSentence(fields []string) sentence {
 	s := sentence{library: fields[0], versions: fields[1], level: fields[2], tag: fields[3], kind: inspect.LogKind(fields[4]), sign: inspect.Sign(fields[5]),
@@ -363,7 +363,7 @@ func (b *book) errorIn(text string) (errcode.Code, bool) {
 }
 
 // errno are the forms in which clients write a code as a number alone.
-var errno = regexp.MustCompile(`(?:\[Error |\berrno[: =]+)(\d{1,3})\b`)
+var errno = pattern.New(`(?:\[Error |\berrno[: =]+)(\d{1,3})\b`)
 
 // wholeWord is where w stands in text and is no part of a longer word; -1 nowhere.
 func wholeWord(text, w string) int {

@@ -3,11 +3,11 @@ package clientlog
 import (
 	"bytes"
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // The names that loggers give to the parts of a line: logstash, ECS, kafkajs, zap,
@@ -131,7 +131,7 @@ func (obj object) base(at inspect.Time, zoned bool) logLine {
 }
 
 // goModule is a source position of a Go library with its version.
-var goModule = regexp.MustCompile(`(?i)(twmb/franz-go|ibm/sarama|shopify/sarama|segmentio/kafka-go)@v(\d[\w.-]*)`)
+var goModule = pattern.New(`(?i)(twmb/franz-go|ibm/sarama|shopify/sarama|segmentio/kafka-go)@v(\d[\w.-]*)`)
 
 var goFamily = map[string]inspect.Family{"twmb/franz-go": inspect.FranzGo, "ibm/sarama": inspect.Sarama, "shopify/sarama": inspect.Sarama, "segmentio/kafka-go": inspect.KafkaGo}
 
@@ -170,7 +170,7 @@ func (l logLine) messages(msg, err, stack string, o Options) []logLine {
 	return out
 }
 
-var logfmtPair = regexp.MustCompile(`(?:^|\s)([A-Za-z_@][\w.@/-]*)=("(?:[^"\\]|\\.)*"|\S*)`)
+var logfmtPair = pattern.New(`(?:^|\s)([A-Za-z_@][\w.@/-]*)=("(?:[^"\\]|\\.)*"|\S*)`)
 
 // logfmtLines reads key=value lines: logrus, slog's text form, go-kit, dapr.
 func logfmtLines(text string, outer inspect.Time, o Options) ([]logLine, bool) {

@@ -1,12 +1,12 @@
 package clientlog
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // timeForms are the forms of a time that stand in lines, with their layouts. The
@@ -79,10 +79,10 @@ func epoch(n float64) (inspect.Time, bool, bool) {
 }
 
 // timeAhead is a time at the very beginning.
-var timeAhead = regexp.MustCompile(`^(?:` + timeForms + `)`)
+var timeAhead = pattern.New(`^(?:` + timeForms + `)`)
 
 // timeWithin is a time behind something else, as names of pods and hosts.
-var timeWithin = regexp.MustCompile(`(?:^|[\s\[(|=\x22])(` + timeForms + `)(?:[\s\])|,;:\x22]|$)`)
+var timeWithin = pattern.New(`(?:^|[\s\[(|=\x22])(` + timeForms + `)(?:[\s\])|,;:\x22]|$)`)
 
 // iso reads the commonest form, 2026-11-29 14:43:13,123 with T, a point or a Z as it
 // may be, without trying layouts one by one.

@@ -2,12 +2,12 @@ package family
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
@@ -78,11 +78,11 @@ func byProtocol(e Evidence) (inspect.ClientGuess, bool) {
 }
 
 var (
-	javaNumbered  = regexp.MustCompile(`^consumer-(.*-)?\d+$`)
-	streamsThread = regexp.MustCompile(`-StreamThread-\d+-(restore-)?consumer$`)
-	kafkaPythonID = regexp.MustCompile(`^kafka-python-\d`)
-	aiokafkaID    = regexp.MustCompile(`^aiokafka-\d`)
-	connectorTask = regexp.MustCompile(`^connector-consumer-.*-\d+$`)
+	javaNumbered  = pattern.New(`^consumer-(.*-)?\d+$`)
+	streamsThread = pattern.New(`-StreamThread-\d+-(restore-)?consumer$`)
+	kafkaPythonID = pattern.New(`^kafka-python-\d`)
+	aiokafkaID    = pattern.New(`^aiokafka-\d`)
+	connectorTask = pattern.New(`^connector-consumer-.*-\d+$`)
 )
 
 // idSign is what a default client id says, and how it reads.

@@ -2,12 +2,12 @@ package platform
 
 import (
 	"encoding/json"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // pod is what is read of a v1 Pod: its names, its addresses and the states of its
@@ -179,7 +179,7 @@ func (b *Book) event(name string, data []byte) error {
 	return nil
 }
 
-var containerPath = regexp.MustCompile(`^spec\.containers\{(.+)\}$`)
+var containerPath = pattern.New(`^spec\.containers\{(.+)\}$`)
 
 // classify says what the event tells of an end; false if nothing.
 func (e *podEvent) classify() bool {

@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"io"
 	"reflect"
+	"sync"
 
 	"github.com/kgdiag/kgdiag/advise"
 	"github.com/kgdiag/kgdiag/advise/diagnose"
@@ -25,13 +26,15 @@ var (
 )
 
 // page is the template of the document; it is part of the program, so that it parses.
-var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"add":      func(x float64, y int) float64 { return x + float64(y) },
-	"labelX":   func() float64 { return plotX - 8 },
-	"severity": severityTone,
-	"copy":     func(id string, text Shell, what string) snippet { return snippet{id, text, what} },
-	"fixOf":    func(f Fix, anchor string) fixCard { return fixCard{f, anchor} },
-}).Parse(pageText))
+var page = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page").Funcs(template.FuncMap{
+		"add":      func(x float64, y int) float64 { return x + float64(y) },
+		"labelX":   func() float64 { return plotX - 8 },
+		"severity": severityTone,
+		"copy":     func(id string, text Shell, what string) snippet { return snippet{id, text, what} },
+		"fixOf":    func(f Fix, anchor string) fixCard { return fixCard{f, anchor} },
+	}).Parse(pageText))
+})
 
 // snippet is a text to copy, fixCard a finding, each with its place in the page.
 type (
@@ -72,7 +75,7 @@ func HTML(out io.Writer, c *inspect.Case, t diagnose.Triage, o Options) error {
 		b.Reset()
 		r := reportOf(c, t, o, l)
 		tidy(reflect.ValueOf(&r).Elem())
-		if err := page.Execute(&b, document{r, policy(), template.CSS(style), template.JS(script)}); err != nil {
+		if err := page().Execute(&b, document{r, policy(), template.CSS(style), template.JS(script)}); err != nil {
 			return fmt.Errorf("report: %w", err)
 		}
 		if b.Len() <= MostBytes {
