@@ -294,7 +294,7 @@ func changeBrokers(c *inspect.Case, set map[string]string) {
 
 func brokerSetting(key string) bool {
 	return strings.HasPrefix(key, "offsets.") || strings.HasPrefix(key, "group.initial.") || strings.HasPrefix(key, "group.min.") ||
-		strings.HasPrefix(key, "group.max.") || strings.HasPrefix(key, "group.consumer.")
+		strings.HasPrefix(key, "group.max.") || strings.HasPrefix(key, "group.consumer.") || key == keyMinInSync
 }
 
 // settleRounds bounds how often one fix is widened so that no other rule objects.

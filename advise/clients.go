@@ -47,6 +47,7 @@ type Default struct {
 var newest = map[inspect.Family]string{
 	inspect.Java: "4.3", inspect.StreamsLib: "4.3", inspect.Connect: "4.3", inspect.Librdkafka: "2.16", inspect.Sarama: "1.60",
 	inspect.FranzGo: "1.22", inspect.KafkaGo: "0.4.50", inspect.KafkaJS: "2.2.4", inspect.KafkaPython: "3.1", inspect.AIOKafka: "0.14",
+	inspect.RubyKafka: "1.5", inspect.Brod: "4.5", inspect.KafkaEx: "0.15",
 }
 
 // Clients lists the client families that --client accepts, with the newest version
@@ -98,7 +99,7 @@ func watchesPolls(f inspect.Family, version string) bool {
 // does not, the session timeout bounds the processing time.
 func beatsAlone(f inspect.Family, version string) bool {
 	switch f {
-	case inspect.KafkaJS:
+	case inspect.KafkaJS, inspect.RubyKafka:
 		return false
 	case inspect.Java, inspect.StreamsLib:
 		return version == "" || atLeast(version, "0.10.1")

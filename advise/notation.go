@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/settings"
 	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
@@ -48,7 +49,8 @@ func (s *Subject) write(key, value string) string {
 	case inspect.Sarama, inspect.FranzGo, inspect.KafkaGo:
 		return goDuration(d)
 	}
-	return value
+	own, _ := settings.Lookup(s.Family, "", key)
+	return inUnit(d, own.Unit(), value)
 }
 
 // inGo reports whether the settings stand in the text of a Go program.

@@ -64,6 +64,13 @@ func (s *Subject) pollFix(poll Value, need Need) *Fix {
 		}
 		x.Notes[keyPoll] = fmt.Sprintf("%s x 1.25 = %s, %s", span(roundedUp(need.D)), span(roundedUp(wide)), why)
 		x.Price = fmt.Sprintf("a consumer that hangs is noticed after %s instead of %s", span(to), span(poll.D))
+	} else if each := inspect.Or(s.Case.Declared.RecordTime, 0); each > 0 && inspect.PollIntervalFor(each, s.DefaultOf(keyPoll), poll.D) <= mostAdvised && s.handsBatches() {
+		to = inspect.PollIntervalFor(each, s.DefaultOf(keyPoll), poll.D)
+		x.Summary = "Return one record per poll, raise max.poll.interval.ms above the time that it takes, or process in another thread and pause the partitions meanwhile."
+		x.Set = map[string]string{keyPoll: ms(to), keyRecords: "1"}
+		x.Notes[keyPoll] = fmt.Sprintf("%s x 1.25, rounded up", span(each))
+		x.Price = fmt.Sprintf("a consumer that hangs is noticed after %s instead of %s", span(to), span(poll.D))
+		return x
 	} else {
 		x.Summary = "Process in another thread and pause the partitions meanwhile; no interval is long enough for " + span(need.D) + "."
 	}
@@ -125,4 +132,10 @@ func roundedUp(d time.Duration) time.Duration {
 		return d.Truncate(100 * time.Millisecond)
 	}
 	return prose.WholeSeconds(d)
+}
+
+// handsBatches reports whether a poll returns as many records as max.poll.records allows.
+func (s *Subject) handsBatches() bool {
+	n, _, ok := s.Int(keyRecords)
+	return ok && n > 1
 }

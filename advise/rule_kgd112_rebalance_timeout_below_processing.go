@@ -6,6 +6,9 @@ import (
 	"github.com/kgdiag/kgdiag/inspect"
 )
 
+// keyBlocks is franz-go's BlockRebalanceOnPoll, which has no name in Java.
+const keyBlocks = "block.rebalance.on.poll"
+
 var _ = register(Rule{
 	ID: "KGD112", Name: "rebalance-timeout-below-processing", Severity: Warning, Since: "v0.1.0", Scope: PerClient,
 	Needs:     []inspect.Fact{inspect.FactTimeouts, inspect.FactPollTime},
@@ -28,8 +31,11 @@ var _ = register(Rule{
 		what := "leaves little room"
 		if need.D >= rebalance.D {
 			what = "then rejoins too late"
-			switch s.Family {
-			case inspect.FranzGo, inspect.KafkaGo:
+			blocks, _ := s.Get(keyBlocks)
+			switch {
+			case blocks.Text == "true":
+				sev, what = Warning, "then rejoins too late: BlockRebalanceOnPoll holds the rebalance up until its work is done"
+			case s.Family == inspect.FranzGo || s.Family == inspect.KafkaGo:
 				what = "then rejoins too late if it blocks rebalances while it works (BlockRebalanceOnPoll, or work in the revoke callback)"
 			default:
 				sev = Warning

@@ -8,7 +8,7 @@ import (
 
 var _ = register(Rule{
 	ID: "KGD113", Name: "no-background-heartbeat", Severity: Error, Since: "v0.1.0", Scope: PerClient,
-	Families:  []inspect.Family{inspect.KafkaJS, inspect.Java, inspect.StreamsLib, inspect.KafkaPython},
+	Families:  []inspect.Family{inspect.KafkaJS, inspect.Java, inspect.StreamsLib, inspect.KafkaPython, inspect.RubyKafka},
 	Needs:     []inspect.Fact{inspect.FactTimeouts, inspect.FactPollTime},
 	Uses:      []inspect.Fact{inspect.FactBrokerConfig},
 	SymptomOf: []string{"KGD108"},
@@ -23,7 +23,7 @@ var _ = register(Rule{
 	Check: func(s *Subject, report func(Finding)) {
 		session, ok := s.Sane(keySession)
 		need, _ := s.PollNeed()
-		if s.Family == inspect.KafkaJS && s.Case.Declared.RecordTime != nil {
+		if (s.Family == inspect.KafkaJS || s.Family == inspect.RubyKafka) && s.Case.Declared.RecordTime != nil {
 			each := s.Case.Declared.RecordTime.Duration()
 			need = Need{D: each, Text: fmt.Sprintf("one record takes %s (--record-time)", span(each))}
 		}

@@ -21,6 +21,6 @@ var _ = register(Rule{
 		if len(es) == 0 {
 			return
 		}
-		report(s.logged(Error, "the broker refuses the session timeout (INVALID_SESSION_TIMEOUT)", es))
+		report(s.logged(Error, "the broker refuses the session timeout"+s.said(keySession)+" (INVALID_SESSION_TIMEOUT): it is outside of its group.min.session.timeout.ms to group.max.session.timeout.ms, by default 6s to 30m", es))
 	},
 })

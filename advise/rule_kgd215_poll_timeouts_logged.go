@@ -22,7 +22,9 @@ var _ = register(Rule{
 		Refs:  []string{"KIP-62", "log texts of the client libraries"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
-		es := s.Logged(func(e inspect.LogEvent) bool { return e.Kind == inspect.LogPollTimeout })
+		es := s.Logged(func(e inspect.LogEvent) bool {
+			return e.Kind == inspect.LogPollTimeout || e.Broker != nil && e.Cause == inspect.PollIntervalExceeded
+		})
 		if len(es) == 0 {
 			return
 		}

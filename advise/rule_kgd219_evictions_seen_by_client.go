@@ -40,6 +40,9 @@ var _ = register(Rule{
 		if gap := s.silenceBefore(out[0]); gap != "" {
 			f.Message += "; " + gap
 		}
+		if slow := s.slowAnswer(out[0]); slow != "" {
+			f.Message += "; " + slow
+		}
 		if told == "" {
 			f.Evidence = append(f.Evidence, "no line about a poll timeout precedes it")
 		}
@@ -132,7 +135,7 @@ func (s *Subject) evictedFix(es []inspect.LogEvent, told string) *Fix {
 	case told != "":
 		return &Fix{Summary: "Make batches shorter than the rebalance timeout (max.poll.interval.ms), so that the poll comes in time to rejoin."}
 	case s.polled(family) && s.onlyCommits(es):
-		return &Fix{Summary: "Make the work between two polls, retries and back-off included, shorter than max.poll.interval.ms, or raise that above it; retry outside of the poll loop."}
+		return &Fix{Summary: "Make the work between two polls, retries and back-off included, shorter than max.poll.interval.ms: return fewer records per poll (max.poll.records), or raise the interval above it; retry outside of the poll loop."}
 	}
 	return &Fix{}
 }
@@ -147,4 +150,21 @@ func (s *Subject) silenceBefore(e inspect.LogEvent) string {
 		return ""
 	}
 	return "its group code logged nothing in the " + span(e.Quiet.Duration().Round(time.Second)) + " before"
+}
+
+// slowAnswer names the coordinator where one of its answers was given up in the two
+// minutes before an eviction.
+func (s *Subject) slowAnswer(e inspect.LogEvent) string {
+	for _, t := range s.Logged(signIs(inspect.SignRequestTimeout)) {
+		d := e.Time.Sub(t.Time.Time)
+		if t.Time.IsZero() || e.Time.IsZero() || d < 0 || d > 2*time.Minute || t.Length == nil {
+			continue
+		}
+		who := "the coordinator"
+		if t.Node != nil {
+			who = fmt.Sprintf("broker %d, the coordinator,", *t.Node)
+		}
+		return fmt.Sprintf("%s had not answered a request for %s before", who, span(t.Length.Duration().Round(time.Second)))
+	}
+	return ""
 }

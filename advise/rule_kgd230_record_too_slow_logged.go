@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
 )
@@ -27,19 +28,35 @@ var _ = register(Rule{
 		if len(es) == 0 {
 			return
 		}
-		e := es[0]
-		what := "a record waited longer than throttled.unprocessed-record-max-age.ms to be acknowledged"
-		set := map[string]string{}
-		if limit := inspect.Or(e.Limit, 0); limit > 0 {
-			what = fmt.Sprintf("a record waited longer than throttled.unprocessed-record-max-age.ms (%s) to be acknowledged", span(limit))
-			if took := inspect.Or(e.Length, 0); took > 0 {
-				what = fmt.Sprintf("a record waited for %s to be acknowledged, longer than throttled.unprocessed-record-max-age.ms (%s)", span(took), span(limit))
-				set[keyRecordAge] = ms(inspect.RoundUp(inspect.WithMargin(took)))
-			}
+		var took, limit time.Duration
+		for _, e := range es {
+			took, limit = max(took, inspect.Or(e.Length, 0)), max(limit, inspect.Or(e.Limit, 0))
+		}
+		what := "a record waited longer than throttled.unprocessed-record-max-age.ms" + s.said(keyRecordAge) + " to be acknowledged"
+		fix := &Fix{}
+		switch {
+		case took > 0 && limit > 0:
+			what = fmt.Sprintf("a record waited for %s to be acknowledged, longer than throttled.unprocessed-record-max-age.ms (%s)", span(took), span(limit))
+			fix = s.recordAgeFix(inspect.RoundUp(inspect.WithMargin(took)))
+		case took > 0:
+			what = fmt.Sprintf("a record has waited for %s to be acknowledged; the limit is throttled.unprocessed-record-max-age.ms%s", span(took), s.said(keyRecordAge))
 		}
 		f := s.logged(Warning, what, es)
-		f.Fix = &Fix{Set: set}
+		f.Fix = fix
 		f.settles(s.consumer())
 		report(f)
 	},
 })
+
+// recordAgeFix raises the limit for the records of a channel: as an edit where the file
+// is known and has it shorter, else in words.
+func (s *Subject) recordAgeFix(to time.Duration) *Fix {
+	c := s.consumer()
+	if c == nil {
+		return &Fix{Summary: fmt.Sprintf("Raise %s above the time that one record takes, the wait in the queue included, for example to %s, or make the work shorter.", keyRecordAge, ms(to))}
+	}
+	if v, ok := c.Timed(keyRecordAge); ok && v.D >= to {
+		return &Fix{Summary: "The limit is long enough for that record: find out why it was not acknowledged, such as a blocked event loop or a message that is neither acked nor nacked."}
+	}
+	return &Fix{Set: map[string]string{keyRecordAge: ms(to)}}
+}

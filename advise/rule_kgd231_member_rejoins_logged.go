@@ -40,9 +40,34 @@ var _ = register(Rule{
 				what = "one member rejoins every " + span(every.Round(time.Second)) + ", and the group rebalances each time"
 			}
 			f := s.logged(Warning, what+": the client itself rejoins; its own log says why", es)
+			if told := clientsReason(es); told != "" {
+				f = s.logged(Warning, what+"; "+told, es)
+				f.Fix.Summary = "Look at what changes: topics that come and go under a pattern, a partition count, topics that the client may see only at times, or a program that subscribes anew."
+			}
 			f.Confidence = inspect.Medium
 			report(f)
 			return
 		}
 	},
 })
+
+// clientsReason is what the client itself gave as the reason of most of its joins; ""
+// where it gave none.
+func clientsReason(es []inspect.LogEvent) string {
+	metadata, subscription := 0, 0
+	for _, e := range es {
+		switch e.Cause {
+		case inspect.TopicMetadataChanged:
+			metadata++
+		case inspect.SubscriptionChanged:
+			subscription++
+		}
+	}
+	switch {
+	case 2*metadata > len(es):
+		return "the client says that the metadata of its topics changed: topics or partitions were added, or went"
+	case 2*subscription > len(es):
+		return "the client says that its subscription changed"
+	}
+	return ""
+}

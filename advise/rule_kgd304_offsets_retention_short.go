@@ -39,7 +39,7 @@ var _ = register(Rule{
 			if keep <= 24*time.Hour {
 				sev = Warning
 			}
-			f := s.Finding(sev, fmt.Sprintf("%s=%d on broker %d: a group that is stopped for %s loses its offsets", keyRetention, n, b.ID, span(keep)))
+			f := s.Finding(sev, fmt.Sprintf("%s=%d on %s: a group that is stopped for %s loses its offsets", keyRetention, n, brokerName(b), span(keep)))
 			f.Fix = &Fix{Set: map[string]string{keyRetention: strconv.Itoa(int(defaultRetention / time.Minute))}, Notes: notesFor(keyRetention, "a week, the default; on every broker")}
 			report(f)
 			return

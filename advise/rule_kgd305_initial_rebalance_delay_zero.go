@@ -23,7 +23,7 @@ var _ = register(Rule{
 	Check: func(s *Subject, report func(Finding)) {
 		for _, b := range s.Case.Brokers {
 			if d, ok := brokerMillis(b, keyInitialDelay); ok && d == 0 {
-				f := s.Finding(Info, fmt.Sprintf("%s=0 on broker %d: every member that starts rebalances the group", keyInitialDelay, b.ID))
+				f := s.Finding(Info, fmt.Sprintf("%s=0 on %s: every member that starts rebalances the group", keyInitialDelay, brokerName(b)))
 				f.Fix = &Fix{Set: map[string]string{keyInitialDelay: "3000"}}
 				report(f)
 				return

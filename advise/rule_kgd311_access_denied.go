@@ -1,7 +1,10 @@
 package advise
 
 import (
+	"fmt"
+
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 var _ = register(Rule{
@@ -18,8 +21,32 @@ var _ = register(Rule{
 	Check: func(s *Subject, report func(Finding)) {
 		for _, denied := range []struct{ what, code string }{{"group", "GROUP_AUTHORIZATION_FAILED"}, {"topics", "TOPIC_AUTHORIZATION_FAILED"}} {
 			if es := s.Logged(errorIs(denied.code)); len(es) > 0 {
-				report(s.logged(Error, "access to the "+denied.what+" is denied ("+denied.code+")", es))
+				report(s.logged(Error, "access to the "+denied.what+" is denied ("+denied.code+")"+s.otherGroup(es), es))
 			}
 		}
 	},
 })
+
+// otherGroup says that the group of the lines is not the one that the file names, or
+// would name if its line had an effect; "" where it is.
+func (s *Subject) otherGroup(es []inspect.LogEvent) string {
+	denied := ""
+	for _, e := range es {
+		if m := deniedGroup.FindStringSubmatch(e.Text); m != nil {
+			denied = m[1]
+		}
+	}
+	for _, c := range s.Case.Configs {
+		for _, p := range c.Problems {
+			if p.Kind == "lost_value" && p.Key == keyGroup {
+				return fmt.Sprintf("; it is not the group of the file, whose group.id (%s:%d) has no effect", p.Where.File, p.Where.Line)
+			}
+		}
+	}
+	if c := s.consumer(); c != nil && denied != "" && c.Group != "" && c.Group != denied {
+		return fmt.Sprintf("; it is %s, not the group of the file, %s", denied, c.Group)
+	}
+	return ""
+}
+
+var deniedGroup = pattern.New(`Not authorized to access group: ([\w.\-]+)`)

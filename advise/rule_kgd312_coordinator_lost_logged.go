@@ -10,7 +10,7 @@ import (
 var _ = register(Rule{
 	ID: "KGD312", Name: "coordinator-lost-logged", Severity: Error, Since: "v0.1.0", Scope: PerLog,
 	Needs:     []inspect.Fact{inspect.FactClientLog},
-	SymptomOf: []string{"KGD303", "KGD308", "KGD211", "KGD227", "KGD315", "KGD316", "KGD608"},
+	SymptomOf: []string{"KGD303", "KGD308", "KGD211", "KGD227", "KGD315", "KGD316", "KGD321", "KGD608"},
 	Doc: Doc{
 		Summary: "Clients lost their coordinator again and again, as their logs say.",
 		Why: "A client loses its coordinator when the broker restarts or stops answering, when the connection is cut (idle timeouts of load balancers), or when the " +
@@ -33,7 +33,12 @@ var _ = register(Rule{
 		if unreachable := s.Logged(signIs(inspect.SignUnreachable)); len(unreachable) > 0 && len(joined) == 0 {
 			sev, what = Error, "the coordinator's advertised address cannot be reached"
 		}
-		report(s.logged(sev, what, es))
+		f := s.logged(sev, what, es)
+		if denied := s.Logged(errorIs("NOT_COORDINATOR")); len(denied) > fewErrors && 2*len(denied) >= len(es) && len(joined) == 0 {
+			f = s.logged(sev, "the broker that is named as the coordinator answers that it is not (NOT_COORDINATOR): the group has moved, or the brokers disagree on the leader of its partition of __consumer_offsets", denied)
+			f.Fix.Summary = "Look at the cluster: which broker leads that partition (kgdiag locate GROUP asks all of them), and whether one has not loaded it; a client can only back off and ask again, which some do without a pause until they are upgraded."
+		}
+		report(f)
 	},
 })
 

@@ -24,8 +24,12 @@ var _ = register(Rule{
 		Refs:    []string{"session.timeout.ms", "NetworkClient"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
+		joined := map[string]bool{} // by process: a member that had never joined loses what it has just found, as while a cluster starts
 		lost := s.Logged(func(e inspect.LogEvent) bool {
-			return e.Node != nil && (e.Sign == inspect.SignSessionLost || e.Sign == inspect.SignCoordinatorDead || e.Sign == inspect.SignRequestTimeout)
+			if e.Kind == inspect.LogJoined {
+				joined[e.From.File+e.Process] = true
+			}
+			return (joined[e.From.File+e.Process] || e.Sign == inspect.SignSessionLost) && e.Node != nil && (e.Sign == inspect.SignSessionLost || e.Sign == inspect.SignCoordinatorDead || e.Sign == inspect.SignRequestTimeout)
 		})
 		for i, first := range lost {
 			var together []inspect.LogEvent

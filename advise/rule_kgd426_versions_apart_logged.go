@@ -27,6 +27,9 @@ var _ = register(Rule{
 		}
 		what := "client and broker share no version of a request of the group"
 		for _, e := range es {
+			if e.Sign == inspect.SignVersionDropped {
+				what = fmt.Sprintf("a client sends a version of %s that this broker no longer supports: Kafka 4.0 dropped those of old clients (KIP-896); upgrade that client", e.API)
+			}
 			if e.Sign == inspect.SignUnsupportedRange {
 				what = fmt.Sprintf("the client is too old for this broker: %s (%s); Kafka 4.0 no longer supports its request versions (KIP-896)", e.Reason, e.API)
 			}

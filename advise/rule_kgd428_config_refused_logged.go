@@ -1,7 +1,11 @@
 package advise
 
 import (
+	"fmt"
+	"time"
+
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 var _ = register(Rule{
@@ -26,9 +30,29 @@ var _ = register(Rule{
 		switch e := es[0]; {
 		case hasText(e, "Heartbeat must be set lower"):
 			what = "the client does not start: heartbeat.interval.ms must be lower than session.timeout.ms; raise session.timeout.ms (with the default heartbeat of 3 s, above 3 s; 45000 is the default)"
+		case outsideRange.MatchString(e.Text):
+			what = s.refusedRange(outsideRange.FindStringSubmatch(e.Text))
 		case e.Reason != "":
 			what += " (" + e.Reason + ")"
 		}
 		report(s.logged(Error, what, es))
 	},
 })
+
+var outsideRange = pattern.New(`"([a-z.]+)" value (\d+) is outside (?:of )?allowed range (-?\d+)\.\.(\d+)`)
+
+// refusedRange says which value is outside of its range, and where it comes from if it is
+// no setting of the file: a wrapper that hands on twice as much.
+func (s *Subject) refusedRange(m []string) string {
+	what := fmt.Sprintf("the client does not start: %s=%s is outside of %s to %s", m[1], m[2], m[3], m[4])
+	v, ok := s.limitOf(m[1])
+	if got, most := number(m[2]), number(m[4]); ok && v.Timed && 2*v.D.Milliseconds() == got {
+		what += fmt.Sprintf(", which is twice the %s of the file: the library around librdkafka doubles it, so that at most %d (%s) can be set", ms(v.D), most/2, span(time.Duration(most/2)*time.Millisecond))
+	}
+	return what
+}
+
+func number(text string) int64 {
+	n, _ := whole(text)
+	return n
+}

@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -208,10 +209,14 @@ func (s *Subject) SessionBounds() (least, most Bound, ok bool) {
 	for _, b := range s.Case.Brokers {
 		lo, okLo := brokerMillis(b, keyBrokerMin)
 		hi, okHi := brokerMillis(b, keyBrokerMax)
+		if b.From != "" && okLo != okHi { // a file leaves the other one at its default
+			lo, hi = cmp.Or(lo, defaultSessionMin), cmp.Or(hi, defaultSessionMax)
+			okLo, okHi = true, true
+		}
 		if !okLo || !okHi {
 			continue
 		}
-		from := fmt.Sprintf("broker %d", b.ID)
+		from := brokerName(b)
 		if !ok || lo > least.D {
 			least = Bound{lo, from}
 		}
@@ -221,6 +226,14 @@ func (s *Subject) SessionBounds() (least, most Bound, ok bool) {
 		ok = true
 	}
 	return least, most, ok
+}
+
+// brokerName is "broker 1", with the file that says so where it was not asked.
+func brokerName(b inspect.Broker) string {
+	if b.From != "" {
+		return fmt.Sprintf("broker %d (%s)", b.ID, b.From)
+	}
+	return fmt.Sprintf("broker %d", b.ID)
 }
 
 // sessionCeiling is the most that a fix may set session.timeout.ms to.
@@ -496,7 +509,7 @@ func (s *Subject) fromLogs() {
 			told = append(told, e.Family)
 		}
 	}
-	if len(told) == 1 && s.Config.Dialect == "java" && told[0] != "" {
+	if len(told) == 1 && (s.Config.Dialect == "java" || s.Config.Dialect == "printed") && told[0] != "" {
 		if version := loggedVersion(s.Case, told[0]); version != "" {
 			s.Family, s.Version, s.Assumed = told[0], version, false
 		}
@@ -757,11 +770,15 @@ func groupSubject(c *inspect.Case, id string, clients []*Subject) *Subject {
 }
 
 func clusterSubject(c *inspect.Case) *Subject {
-	name := c.Cluster.Context
-	if name == "" {
-		name = c.Cluster.Bootstrap
+	name := "cluster " + c.Cluster.Context
+	switch {
+	case c.Cluster.Context != "":
+	case c.Cluster.Bootstrap == "" && len(c.Brokers) > 0 && c.Brokers[0].From != "":
+		name = "the brokers of " + c.Brokers[0].From
+	default:
+		name = "cluster " + c.Cluster.Bootstrap
 	}
-	return &Subject{Scope: PerCluster, Name: "cluster " + name, Case: c, values: map[string]Value{}, FamilySure: inspect.High,
+	return &Subject{Scope: PerCluster, Name: name, Case: c, values: map[string]Value{}, FamilySure: inspect.High,
 		target: target{config: -1, cluster: true}}
 }
 

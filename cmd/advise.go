@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"sort"
 	"strings"
@@ -17,6 +15,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect/clientconf"
 	"github.com/kgdiag/kgdiag/inspect/clientconf/properties"
 	"github.com/kgdiag/kgdiag/inspect/past"
+	"github.com/kgdiag/kgdiag/internal/input"
 	"github.com/kgdiag/kgdiag/internal/project"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
@@ -50,14 +49,16 @@ type adviseCmd struct {
 	trips   inspect.FailOn  // --fail-on of what has happened; "" for none
 	family  inspect.Family
 	version string
+	texts   map[string][]byte // the -f files as they were read
 
-	foreign []*clientconf.NotRecognised // files in which no consumer was found
+	foreign []*clientconf.NotRecognised // files in which no consumer and no broker was found
+	brokers []inspect.Broker            // of files
 }
 
 var _ = command(60, newAdviseCmd)
 
 func newAdviseCmd(a *app) *cobra.Command {
-	o := &adviseCmd{app: a}
+	o := &adviseCmd{app: a, texts: map[string][]byte{}}
 	c := &cobra.Command{
 		Use:   "advise [GROUP…]",
 		Short: "check configuration files, live groups, brokers and logs against the rules",
@@ -113,7 +114,7 @@ func clientNames() []string {
 
 func (o *adviseCmd) run(cmd *cobra.Command, args []string) error {
 	groups := append(slices.Clone(o.groups.group), args...)
-	if err := o.complete(groups); err != nil {
+	if err := o.complete(cmd.Context(), groups); err != nil {
 		return err
 	}
 	c, asked, err := o.collect(cmd.Context(), groups)
@@ -139,11 +140,7 @@ func (o *adviseCmd) showPatch(_ *inspect.Case, r advise.Report, _ []string) erro
 		if name == "-" || slices.Contains(o.files[:i], name) {
 			continue
 		}
-		text, err := readInput(name, o.streams.In)
-		if err != nil {
-			return err
-		}
-		diff, left := advise.Patch(name, text, shown)
+		diff, left := advise.Patch(name, o.texts[name], shown)
 		if err := o.write([]byte(diff)); err != nil {
 			return err
 		}
@@ -155,7 +152,7 @@ func (o *adviseCmd) showPatch(_ *inspect.Case, r advise.Report, _ []string) erro
 }
 
 // complete reads the flags into values; everything that it refuses is a usage error.
-func (o *adviseCmd) complete(groups []string) error {
+func (o *adviseCmd) complete(ctx context.Context, groups []string) error {
 	if err := checkIDs(groups); err != nil {
 		return err
 	}
@@ -172,7 +169,7 @@ func (o *adviseCmd) complete(groups []string) error {
 	if o.tripAt != "" && o.floor.Rank() > o.tripAt.Rank() {
 		o.warn("--fail-on %s can trip on findings that --min-severity %s hides", o.failOn, o.minSeverity)
 	}
-	if o.agreed, err = readProject(o.project); err != nil {
+	if o.agreed, err = readProject(ctx, o.project); err != nil {
 		return err
 	}
 	o.disable = append(o.disable, o.agreed.Disable...)
@@ -186,13 +183,13 @@ func (o *adviseCmd) complete(groups []string) error {
 
 // readProject reads the project file; one that is not there counts as empty unless
 // the user named it.
-func readProject(name string) (project.Project, error) {
+func readProject(ctx context.Context, name string) (project.Project, error) {
 	if name == "" {
 		return project.Project{}, nil
 	}
-	data, err := os.ReadFile(name)
+	data, err := input.Read(ctx, name, project.MaxSize)
 	switch {
-	case errors.Is(err, os.ErrNotExist) && name == project.File:
+	case input.IsMissing(err) && name == project.File:
 		return project.Project{}, nil
 	case err != nil:
 		return project.Project{}, inspect.NewFileError(name, err)
@@ -249,7 +246,7 @@ func severityFlag(flag, value string) (advise.Severity, error) {
 func (o *adviseCmd) collect(ctx context.Context, groups []string) (*inspect.Case, []string, error) {
 	c := &inspect.Case{Schema: inspect.CaseSchema, Kgdiag: Version(), GeneratedAt: inspect.At(o.now())}
 	var err error
-	if c.Configs, err = o.readConfigs(groups); err != nil {
+	if c.Configs, err = o.readConfigs(ctx, groups); err != nil {
 		return nil, nil, err
 	}
 	if c.Declared, err = o.declared(); err != nil {
@@ -261,6 +258,9 @@ func (o *adviseCmd) collect(ctx context.Context, groups []string) (*inspect.Case
 		return nil, nil, err
 	}
 	o.warnDropped(logs.Dropped)
+	for _, cut := range logs.Cut {
+		o.warn("%s", cut)
+	}
 	if len(c.Configs) > 0 || len(logs.Events) > 0 || len(groups) > 0 {
 		for _, n := range logs.Nothing {
 			o.warn("%s", n)
@@ -276,9 +276,12 @@ func (o *adviseCmd) collect(ctx context.Context, groups []string) (*inspect.Case
 		held := c.GroupIDs()
 		asked = slices.DeleteFunc(asked, func(g string) bool { return !slices.Contains(held, g) })
 	}
-	c.Configs = append(c.Configs, logs.Configs...)
+	if live == nil {
+		c.Brokers = o.brokers
+	}
+	c.Configs = clientconf.Beside(c.Configs, logs.Configs)
 	c.LogEvents = append(c.LogEvents, logs.Events...)
-	if live == nil && len(c.Configs) == 0 && len(c.LogEvents) == 0 {
+	if live == nil && len(c.Configs) == 0 && len(c.LogEvents) == 0 && len(c.Brokers) == 0 {
 		if len(o.foreign) > 0 {
 			return nil, nil, &problem{code: exitUsage, err: o.foreign[0], hint: "looked for " + clientconf.LookedFor}
 		}
@@ -299,17 +302,22 @@ func (o *adviseCmd) collect(ctx context.Context, groups []string) (*inspect.Case
 }
 
 // readConfigs reads the -f files, or makes a configuration out of --set alone.
-func (o *adviseCmd) readConfigs(groups []string) ([]inspect.ClientConfig, error) {
+func (o *adviseCmd) readConfigs(ctx context.Context, groups []string) ([]inspect.ClientConfig, error) {
 	var out []inspect.ClientConfig
 	for _, name := range o.files {
-		data, err := readInput(name, o.streams.In)
+		data, err := o.readInput(ctx, name)
 		if err != nil {
 			return nil, err
 		}
+		o.texts[name] = data // a pipe gives it once
 		configs, err := clientconf.Read(name, data, clientconf.Options{Dialect: o.dialect, Family: o.family, Version: o.version})
 		var foreign *clientconf.NotRecognised
+		brokers := clientconf.Brokers(name, data)
+		o.brokers = append(o.brokers, brokers...)
 		if errors.As(err, &foreign) {
-			o.foreign = append(o.foreign, foreign)
+			if len(brokers) == 0 {
+				o.foreign = append(o.foreign, foreign)
+			}
 			continue
 		}
 		if err != nil {
@@ -317,7 +325,7 @@ func (o *adviseCmd) readConfigs(groups []string) ([]inspect.ClientConfig, error)
 		}
 		out = append(out, configs...)
 	}
-	if len(o.files) == 0 && (len(o.sets) > 0 || o.client != "" || o.declares() && len(groups) == 0 && !o.groups.any() && o.from == "" && len(o.logs) == 0) {
+	if len(o.files) == 0 && (len(o.sets) > 0 || o.client != "" || o.declares() && len(groups) == 0 && !o.groups.any() && o.from == "") {
 		out = append(out, inspect.ClientConfig{Where: inspect.Position{File: clientconf.FromFlags}, Dialect: "java", Family: o.familyOrJava(),
 			Version: o.version, Assumed: o.version == "", Settings: []inspect.Setting{}})
 	}
@@ -346,20 +354,13 @@ func (o *adviseCmd) declares() bool {
 
 // readInput reads a file that the user named, "-" for standard input, with the
 // limits of a configuration.
-func readInput(name string, stdin io.Reader) ([]byte, error) {
-	var r io.Reader = stdin
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, inspect.NewFileError(name, err)
-		}
-		defer f.Close()
-		if st, err := f.Stat(); err == nil && st.IsDir() {
-			return nil, usage(fmt.Sprintf("%s: is a directory", name), "name a file in it")
-		}
-		r = f
+func (o *adviseCmd) readInput(ctx context.Context, name string) ([]byte, error) {
+	data, err := []byte(nil), error(nil)
+	if name == "-" {
+		data, err = input.All(o.streams.In, properties.MaxSize)
+	} else {
+		data, err = input.Read(ctx, name, properties.MaxSize)
 	}
-	data, err := io.ReadAll(io.LimitReader(r, properties.MaxSize+1))
 	if err != nil {
 		return nil, inspect.NewFileError(name, err)
 	}

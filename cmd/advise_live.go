@@ -50,7 +50,7 @@ func (o *adviseCmd) live(ctx context.Context, groups []string, configs []inspect
 
 // fromFile reads the groups from a case file: those that are named, or all.
 func (o *adviseCmd) fromFile(ctx context.Context, sel collect.Selection) (*inspect.Case, error) {
-	c, err := past.ReadFile(o.from)
+	c, err := past.ReadFile(ctx, o.from)
 	if err != nil {
 		return nil, err
 	}

@@ -99,7 +99,7 @@ func TestAdviseExitCodes(t *testing.T) {
 func TestAdviseRefusesBadFiles(t *testing.T) {
 	inTemp(t, map[string]string{"binary": "\x7fELF\x00\x01\x02", "huge": strings.Repeat("# comment\n", 2<<20), "escape": "group.id=g\nname=\\u00"})
 	for args, want := range map[string]string{
-		"-f .": "is a directory", "-f binary": "not text", "-f huge": "16 MB", "-f nowhere": "nowhere: no such file",
+		"-f .": "is a directory", "-f binary": "not text", "-f huge": "16 MiB", "-f nowhere": "nowhere: no such file",
 		"-f escape": "escape: line 2: ", "--log nowhere": "no such file",
 	} {
 		a, out, stderr := testApp()

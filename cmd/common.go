@@ -3,13 +3,14 @@ package cmd
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/kgdiag/kgdiag/advise/diagnose"
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/input"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
 	"github.com/kgdiag/kgdiag/internal/show"
@@ -65,6 +66,10 @@ func (a *app) envelopeOf(schema string, c *inspect.Case) envelope {
 // nothing, and then writes it.
 func (a *app) show(v render.View) error {
 	var b bytes.Buffer
+	if !a.flags.verbose {
+		v.Width = a.width()
+	}
+	v.Whole = !a.streams.OutTTY // what is cut cannot be searched for
 	if err := render.Render(&b, a.flags.output, v, a.painter()); err != nil {
 		return err
 	}
@@ -161,6 +166,37 @@ func (a *app) clock(t inspect.Time) string {
 	return t.In(a.zone()).Format("15:04:05")
 }
 
+// clockFor is clock, with the day where a window is so long that a time alone may be of
+// two days.
+func (a *app) clockFor(w inspect.Window) diagnose.Clock {
+	if w.Length() < 20*time.Hour {
+		return a.clock
+	}
+	return func(t inspect.Time) string {
+		if t.IsZero() {
+			return "-"
+		}
+		return t.In(a.zone()).Format("02 Jan 15:04:05")
+	}
+}
+
+// The widths of text: a terminal's, within bounds beyond which it does not read well, and
+// that of a pipe, whose reader is not known.
+const (
+	usualWidth, leastWidth, mostWidth = 80, 60, 120
+)
+
+// width is how many columns text may take.
+func (a *app) width() int {
+	if !a.streams.OutTTY || a.streams.Width <= 0 {
+		return usualWidth
+	}
+	return min(max(a.streams.Width, leastWidth), mostWidth)
+}
+
+// page lays out text as wide as it may be.
+func (a *app) page() show.Page { return show.Page{Width: a.width()} }
+
 // clockZone is a time with its zone, for the first line, which names the zone once.
 func (a *app) clockZone(t time.Time) string { return t.In(a.zone()).Format("15:04:05 MST") }
 
@@ -199,12 +235,9 @@ func (a *app) ids(args []string) ([]string, error) {
 			out = append(out, arg)
 			continue
 		}
-		b, err := io.ReadAll(io.LimitReader(a.streams.In, maxStdin+1))
+		b, err := input.All(a.streams.In, maxStdin)
 		if err != nil {
-			return nil, usagef("standard input: %v", err)
-		}
-		if len(b) > maxStdin {
-			return nil, usagef("standard input: over 64 MiB of ids")
+			return nil, usagef("standard input: %w", err)
 		}
 		for _, line := range strings.Split(string(b), "\n") {
 			if line = strings.TrimSuffix(line, "\r"); line != "" {

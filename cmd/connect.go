@@ -11,6 +11,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/internal/kconn"
 	"github.com/kgdiag/kgdiag/internal/kconn/fault"
+	"github.com/kgdiag/kgdiag/internal/render"
 	"github.com/kgdiag/kgdiag/locate"
 )
 
@@ -26,7 +27,7 @@ func (a *app) connectOptions() (kconn.Options, error) {
 		Dial: a.dial, Getenv: a.getenv, Home: a.home, Version: Version(),
 	}
 	if a.flags.debug {
-		o.Debug = a.streams.Err
+		o.Debug = render.CleanLines(a.streams.Err)
 	}
 	if a.streams.InTTY && a.streams.ErrTTY {
 		o.Prompt = func(label string) (string, error) {

@@ -53,7 +53,7 @@ func (d *describeCmd) run(cmd *cobra.Command, args []string) error {
 	var c *inspect.Case
 	var missing error
 	if d.from != "" {
-		c, missing, err = d.readFile(sel)
+		c, missing, err = d.readFile(cmd.Context(), sel)
 	} else {
 		c, missing, err = d.readCluster(cmd.Context(), sel)
 	}
@@ -95,8 +95,8 @@ func (d *describeCmd) readCluster(ctx context.Context, sel collect.Selection) (c
 
 // readFile takes the groups of a case file as they were when it was written; all of
 // them if none is named.
-func (d *describeCmd) readFile(sel collect.Selection) (c *inspect.Case, missing, err error) {
-	c, err = past.ReadFile(d.from)
+func (d *describeCmd) readFile(ctx context.Context, sel collect.Selection) (c *inspect.Case, missing, err error) {
+	c, err = past.ReadFile(ctx, d.from)
 	if err != nil {
 		return nil, nil, err
 	}

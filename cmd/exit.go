@@ -68,10 +68,10 @@ func tripped() error {
 type signalError struct{ signal os.Signal }
 
 func (e *signalError) Error() string {
-	if e.signal == syscall.SIGTERM {
-		return "terminated"
+	if e.signal == os.Interrupt {
+		return "interrupted"
 	}
-	return "interrupted"
+	return "terminated"
 }
 
 // Errors from below cmd may carry these.

@@ -9,7 +9,7 @@ import (
 )
 
 // textWidth is where explain breaks its prose.
-const textWidth = pageWidth
+const textWidth = usualWidth
 
 // explainListView lists all that can be explained.
 func explainListView(env envelope) render.View {

@@ -16,7 +16,7 @@ func newHelpCmd(root *cobra.Command) *cobra.Command {
 	return &cobra.Command{Use: "help [COMMAND|flags]", Short: "show the help of a command, or the connection and output flags",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 && args[0] == "flags" {
-				_, err := fmt.Fprint(c.OutOrStdout(), strings.TrimPrefix(flaghelp.Flags(root.PersistentFlags(), pageWidth), "\n"))
+				_, err := fmt.Fprint(c.OutOrStdout(), strings.TrimPrefix(flaghelp.Flags(root.PersistentFlags(), usualWidth), "\n"))
 				return err
 			}
 			target, rest, err := root.Find(args)
@@ -38,7 +38,7 @@ func help(c *cobra.Command, _ []string) {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		b.WriteString(strings.Join(prose.Wrap(paragraph, pageWidth), "\n") + "\n")
+		b.WriteString(strings.Join(prose.Wrap(paragraph, usualWidth), "\n") + "\n")
 	}
 	for i, sub := range c.Commands() {
 		if i == 0 {
@@ -46,6 +46,6 @@ func help(c *cobra.Command, _ []string) {
 		}
 		fmt.Fprintf(&b, "  %-10s  %s\n", sub.Name(), sub.Short)
 	}
-	b.WriteString(flaghelp.Flags(c.LocalNonPersistentFlags(), pageWidth) + "\nconnection and output flags: kgdiag help flags\n")
+	b.WriteString(flaghelp.Flags(c.LocalNonPersistentFlags(), usualWidth) + "\nconnection and output flags: kgdiag help flags\n")
 	fmt.Fprint(c.OutOrStdout(), b.String())
 }

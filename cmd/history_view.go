@@ -63,15 +63,15 @@ func (h *historyCmd) blocks(g *inspect.History, w inspect.Window, causes []inspe
 	}
 	block := render.Block{Lines: head, NoTSV: true}
 	if len(g.Rebalances) == 0 {
-		return append([]render.Block{block}, h.whatIfBlock(g.WhatIf)...)
+		return append([]render.Block{block}, h.whatIfBlock(g.WhatIf, h.clockFor(w))...)
 	}
-	block.Table = h.table(g)
-	block.After = historySummary(&g.Summary)
+	block.Table = h.table(g, h.clockFor(w))
+	block.After = historySummary(&g.Summary, h.width())
 	blocks := []render.Block{block}
 	if h.flags.verbose {
-		blocks = append(blocks, render.Block{Lines: h.evidenceLines(g), NoTSV: true})
+		blocks = append(blocks, render.Block{Lines: h.evidenceLines(g, h.clockFor(w)), NoTSV: true})
 	}
-	blocks = append(blocks, h.whatIfBlock(g.WhatIf)...)
+	blocks = append(blocks, h.whatIfBlock(g.WhatIf, h.clockFor(w))...)
 	chart := eventtext.Lanes(g, w, func(t inspect.Time) string { return h.shortMoment(t, w) })
 	if lanes := chart.Lines(); len(lanes) > 0 {
 		blocks = append(blocks, render.Block{Lines: append([]render.Line{nil}, lanes...), NoTSV: true})
@@ -134,19 +134,14 @@ func (a *app) shortMoment(t inspect.Time, w inspect.Window) string {
 }
 
 // table has one row a rebalance, oldest first.
-func (h *historyCmd) table(g *inspect.History) *render.Table {
+func (h *historyCmd) table(g *inspect.History, clock diagnose.Clock) *render.Table {
 	server := g.Type != inspect.Classic && g.Type != inspect.UnknownType
-	t := &render.Table{Columns: render.Cols("TIME", ">GEN", "MEMBERS", "WHO", "CAUSE", "CONF", "PAUSED")}
+	t := &render.Table{Columns: render.Cols("TIME", ">GEN", "MEMBERS", "~WHO", "CAUSE", "CONF", "PAUSED")}
 	if server {
-		t.Columns = render.Cols("TIME", ">EPOCH", "MEMBERS", "WHO", "CAUSE", "CONF", "CONVERGED", "LAST")
+		t.Columns = render.Cols("TIME", ">EPOCH", "MEMBERS", "~WHO", "CAUSE", "CONF", "CONVERGED", "~LAST")
 	}
-	long := len(g.Rebalances) > 0 && g.Rebalances[len(g.Rebalances)-1].Time.Sub(g.Rebalances[0].Time.Time) >= 20*time.Hour
 	for _, r := range g.Rebalances {
-		when := h.clock(r.Time)
-		if long {
-			when = r.Time.In(h.zone()).Format("01-02 15:04:05")
-		}
-		row := []render.Span{render.P("%s", when), render.P("%s", diagnose.GenerationText(r)), render.P("%s", diagnose.MembersText(r)),
+		row := []render.Span{render.P("%s", clock(r.Time)), render.P("%s", diagnose.GenerationText(r)), render.P("%s", diagnose.MembersText(r)),
 			render.P("%s", diagnose.Who(&r)), render.S(causeStyle(r), "%s", diagnose.CauseText(r)), render.P("%s", r.Sureness())}
 		if server {
 			row = append(row, render.P("%s", show.Span(r.Converged)), render.P("%s", r.ConvergedLast))
@@ -169,7 +164,7 @@ func causeStyle(r inspect.Rebalance) term.Style {
 }
 
 // historySummary counts: an hour, time lost, causes, worst member.
-func historySummary(s *inspect.Summary) []render.Line {
+func historySummary(s *inspect.Summary, width int) []render.Line {
 	var parts []string
 	if s.Over >= time.Hour { // an hour's rate from a minute is no rate
 		parts = append(parts, fmt.Sprintf("%g an hour", s.PerHour))
@@ -191,17 +186,17 @@ func historySummary(s *inspect.Summary) []render.Line {
 		parts = append(parts, fmt.Sprintf("most often %s, %d times", s.Worst, s.WorstCount))
 	}
 	var out []render.Line
-	for _, l := range prose.Wrap(strings.Join(parts, "; "), pageWidth) {
+	for _, l := range prose.Wrap(strings.Join(parts, "; "), width) {
 		out = append(out, render.L("%s", l))
 	}
 	return out
 }
 
 // evidenceLines are what -v adds: the evidence of each rebalance and its rivals.
-func (h *historyCmd) evidenceLines(g *inspect.History) []render.Line {
+func (h *historyCmd) evidenceLines(g *inspect.History, clock diagnose.Clock) []render.Line {
 	var out []render.Line
 	for _, r := range g.Rebalances {
-		out = append(out, render.L("%s  gen %s  %s, %s, %s  (%s)", h.clock(r.Time), diagnose.GenerationText(r), r.Cause, r.Confidence, r.Basis, r.ID))
+		out = append(out, render.L("%s  gen %s  %s, %s, %s  (%s)", clock(r.Time), diagnose.GenerationText(r), r.Cause, r.Confidence, r.Basis, r.ID))
 		for _, e := range r.Evidence {
 			out = append(out, render.L("      %s", e))
 		}
@@ -220,7 +215,7 @@ func (h *historyCmd) evidenceLines(g *inspect.History) []render.Line {
 }
 
 // whatIfBlock shows a replay.
-func (a *app) whatIfBlock(w *inspect.Replay) []render.Block {
+func (a *app) whatIfBlock(w *inspect.Replay, clock diagnose.Clock) []render.Block {
 	if w == nil {
 		return nil
 	}
@@ -229,12 +224,12 @@ func (a *app) whatIfBlock(w *inspect.Replay) []render.Block {
 		most = math.MaxInt
 	}
 	var lines []render.Line
-	for i, l := range diagnose.ReplayLines(w, a.clock, most) {
+	for i, l := range diagnose.ReplayLines(w, clock, most) {
+		word := ""
 		if i == 0 {
-			lines = append(lines, render.L("what if  %s", l))
-		} else {
-			lines = append(lines, render.L("%s%s", pageIndent, l))
+			word = "what if"
 		}
+		lines = append(lines, a.page().Label(word, l))
 	}
 	return []render.Block{{Lines: lines, NoTSV: true}}
 }

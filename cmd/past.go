@@ -83,7 +83,7 @@ func (p *pastFlags) read(c *cobra.Command, a *app, sel collect.Selection, want c
 // readFile reads from a case file. Spans count back from when it was written, and
 // without --since its own window is shown.
 func (p *pastFlags) readFile(c *cobra.Command, a *app, sel collect.Selection) (*past.Past, error) {
-	held, err := past.ReadFile(p.from)
+	held, err := past.ReadFile(c.Context(), p.from)
 	if err != nil {
 		return nil, err
 	}
@@ -117,6 +117,9 @@ func (a *app) readPast(ctx context.Context, s *session, q past.Query) (*past.Pas
 func (a *app) told(p *past.Past, err error) (*past.Past, error) {
 	if p != nil {
 		a.warnDropped(p.Dropped)
+		for _, u := range p.Unread {
+			a.warn("%s", u)
+		}
 	}
 	return p, err
 }
@@ -174,11 +177,16 @@ const usualSince = "1h"
 
 // pastWords are the flags that say where and when to look, for commands to copy.
 func (p *pastFlags) pastWords() string {
+	return p.adviseWords() + flagWords("--until", p.until) + flagWords("--pods", p.pods...)
+}
+
+// adviseWords are those of them that advise has too.
+func (p *pastFlags) adviseWords() string {
 	since := p.since
 	if since == usualSince {
 		since = ""
 	}
-	return flagWords("--since", since) + flagWords("--until", p.until) + p.sourceWords()
+	return flagWords("--from", p.from) + flagWords("--since", since) + flagWords("--log", p.logs...) + flagWords("--gc-log", p.gcLogs...)
 }
 
 // sourceWords are the flags that name files to read.

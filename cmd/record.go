@@ -37,7 +37,8 @@ func newRecordCmd(a *app) *cobra.Command {
 		Long: `Reads what why would read and saves it as one compressed file, which why, describe,
 history and advise take with --from. The offsets log is compacted: evidence that is
 there now may be gone tomorrow. The file holds group, client and host names, topics,
-offsets and times; no message, and no secret. --redact replaces the names.
+offsets and times; no message, and no value of a setting that holds a secret.
+--redact replaces the names. What looks like a secret in log lines is left out too.
 
 --for also looks at the groups for that long, as watch does (named groups every 250 ms),
 and keeps what it sees: when a member was gone, when a rebalance began, who was there
@@ -145,7 +146,7 @@ func (r *recordCmd) view(c *inspect.Case, size int) render.View {
 	lines := []render.Line{
 		render.L("%s  %s, %s, %s%s, %s; %s KiB", r.to, prose.Plural(doc.Groups, "group"), prose.Plural(doc.Records, "record"),
 			prose.Plural(doc.Rebalances, "rebalance"), looks, prose.Plural(doc.LogEvents, "log event"), prose.Count(int64(size+1023)/1024)),
-		render.L("holds  %s, settings, offsets and times; no messages, no secrets", names),
+		render.L("holds  %s, settings, offsets and times; no messages, no values of secret settings", names),
 		render.L("next   kgdiag why --from %s", prose.ShellWord(r.to)),
 	}
 	v := render.View{Head: r.clusterLine(c.Cluster, ""), Blocks: []render.Block{{Lines: lines}}, Data: doc}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +13,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect/collect"
 	"github.com/kgdiag/kgdiag/inspect/past"
 	"github.com/kgdiag/kgdiag/inspect/watch"
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 // errStopped ends the looking of record --for early, without taking back what was
@@ -71,7 +71,7 @@ func (r *recordCmd) look(ctx context.Context, s *session, sel collect.Selection)
 		if near := info.Nearest[id]; len(near) > 0 {
 			hint = " (nearest: " + near[0] + ")"
 		}
-		r.warn("group %q does not exist yet%s: looking for it for %s", id, hint, r.lookFor)
+		r.warn("group %q does not exist yet%s: looking for it for %s", id, hint, prose.Exact(r.lookFor))
 	}
 	looking, stop := context.WithTimeout(ctx, r.lookFor)
 	defer stop()
@@ -83,7 +83,7 @@ func (r *recordCmd) look(ctx context.Context, s *session, sel collect.Selection)
 	if err != nil {
 		return nil, err
 	}
-	if ctx.Err() != nil && r.cancelled != nil && r.cancelled() == syscall.SIGTERM {
+	if ctx.Err() != nil && r.terminated() {
 		err = errStopped
 	}
 	return w.Case(), err

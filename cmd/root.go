@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/kgdiag/kgdiag/internal/input"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
 	"github.com/kgdiag/kgdiag/internal/term"
@@ -82,6 +83,7 @@ func Main(args []string, s *term.Streams) int {
 	a := &app{streams: s, now: time.Now, getenv: os.Getenv, home: home}
 	ctx, stop := a.withSignals(context.Background())
 	defer stop()
+	s.In = input.Until(ctx, s.In) // a signal ends the waiting for it too
 	return a.run(ctx, args)
 }
 
@@ -96,12 +98,12 @@ func (a *app) run(ctx context.Context, args []string) int {
 	return a.exit(executed, err)
 }
 
-// withSignals cancels the context at the first SIGINT or SIGTERM and remembers
+// withSignals cancels the context at the first SIGINT, SIGTERM or SIGHUP and remembers
 // which; a second one ends the process at once, as Go does by default.
 func (a *app) withSignals(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	ch := make(chan os.Signal, 1)
-	signal.Notify(ch, os.Interrupt, syscall.SIGTERM)
+	signal.Notify(ch, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	go func() {
 		select {
 		case sig := <-ch:
@@ -117,6 +119,15 @@ func (a *app) withSignals(parent context.Context) (context.Context, func()) {
 		return nil
 	}
 	return ctx, func() { signal.Stop(ch); cancel(nil) }
+}
+
+// terminated is whether another than the user at the keyboard has ended the run.
+func (a *app) terminated() bool {
+	if a.cancelled == nil {
+		return false
+	}
+	sig := a.cancelled()
+	return sig != nil && sig != os.Interrupt
 }
 
 // newRoot makes the command tree.

@@ -18,19 +18,18 @@ const mostTriage = 30
 // triageView shows all groups, worst first, and whether they share a cause.
 func (w *whyCmd) triageView(c *inspect.Case, t diagnose.Triage) render.View {
 	rebalanced, times := t.Rebalanced()
-	more := fmt.Sprintf("%s, last %s to %s: %d rebalanced, %s", prose.Plural(len(t.Groups), "group"), prose.Span(c.Window.Length().Round(time.Second)),
-		w.clockZone(c.Window.To.Time), rebalanced, prose.Plural(times, "time"))
+	more := fmt.Sprintf("last %s to %s", prose.Span(c.Window.Length().Round(time.Second)), w.clockZone(c.Window.To.Time))
 	v := render.View{Head: w.clusterLine(c.Cluster, more), Data: whyDoc{w.envelopeOf(whySchema, c), t}}
-	block := render.Block{NoTSV: true}
+	block := render.Block{NoTSV: true, Lines: []render.Line{render.L("%s of %s rebalanced, %s", prose.Count(int64(rebalanced)), prose.Plural(len(t.Groups), "group"), prose.Plural(times, "time"))}}
 	if rebalanced > 0 {
 		block.Table = w.triageTable(t.Groups)
 		if n := rebalanced - len(block.Table.Rows); n > 0 {
 			block.After = append(block.After, render.L("and %s more (-v)", prose.Plural(n, "group")))
 		}
-		block.After = append(block.After, w.sharedLines(t)...)
-		block.After = append(block.After, label("next", "kgdiag why %s", prose.ShellWord(t.Groups[0].Group)+w.connectWords()+w.past.pastWords()))
+		block.After = append(block.After, w.sharedLines(t, w.clockFor(c.Window))...)
+		block.After = append(block.After, w.page().Label("next", "kgdiag why "+prose.ShellWord(t.Groups[0].Group)+w.connectWords()+w.past.pastWords()))
 	} else {
-		block.Lines = []render.Line{render.L("no group rebalanced")}
+		block.Lines = []render.Line{render.L("none of %s rebalanced", prose.Plural(len(t.Groups), "group"))}
 	}
 	v.Blocks = append(v.Blocks, block)
 	if lines := show.Gaps(inspect.HistoryGaps(c.Gaps)); len(lines) > 0 {
@@ -42,7 +41,7 @@ func (w *whyCmd) triageView(c *inspect.Case, t diagnose.Triage) render.View {
 
 // triageTable has one row a group that rebalanced.
 func (w *whyCmd) triageTable(groups []diagnose.Diagnosis) *render.Table {
-	t := &render.Table{Columns: render.Cols("GROUP", ">REBALANCES", ">EVICTIONS", "NOT CONSUMED", "WORST CAUSE", "COORDINATOR")}
+	t := &render.Table{Columns: render.Cols("~GROUP", ">REBALANCES", ">EVICTIONS", "NOT CONSUMED", "WORST CAUSE", "~?MEMBER", "?COORDINATOR")}
 	for i := range groups {
 		d := &groups[i]
 		if len(d.Rebalances) > 0 || d.Waiting != nil {
@@ -65,24 +64,28 @@ func triageRow(d *diagnose.Diagnosis) []render.Span {
 		coordinator = fmt.Sprint(d.Coordinator.ID)
 	}
 	return []render.Span{render.P("%s", d.Group), render.P("%d", len(d.Rebalances)), render.S(style, "%d", d.Summary.Evictions),
-		render.P("%s", d.Cost.NotConsumed()), render.P("%s", d.Worst()), render.P("%s", coordinator)}
+		render.P("%s", d.Cost.NotConsumed()), render.P("%s", d.WorstCause()), render.P("%s", d.Member), render.P("%s", coordinator)}
 }
 
 // mostShared is how many shared causes the triage shows.
 const mostShared = 4
 
 // sharedLines say "theirs" or "ours".
-func (w *whyCmd) sharedLines(t diagnose.Triage) []render.Line {
+func (w *whyCmd) sharedLines(t diagnose.Triage, clock diagnose.Clock) []render.Line {
 	var out []render.Line
 	for i := range t.Shared {
 		s := &t.Shared[i]
 		if i == mostShared {
 			return append(out, render.L("and %s of several groups", prose.Plural(len(t.Shared)-mostShared, "more time")))
 		}
-		text := fmt.Sprintf("shared cause: within %s at %s %s", prose.Span(s.To.Sub(s.From.Time).Round(100*time.Millisecond)), w.clock(s.From), s.Means())
-		for j, l := range prose.Wrap(text, textRoom) {
+		text := "shared cause: at " + clock(s.From)
+		if d := s.To.Sub(s.From.Time).Round(100 * time.Millisecond); d > 0 {
+			text += ", within " + prose.Span(d)
+		}
+		text += ", " + s.Means()
+		for j, l := range prose.Wrap(text, w.width()-len(show.Indent)) {
 			if j > 0 {
-				l = pageIndent + l
+				l = show.Indent + l
 			}
 			out = append(out, render.L("%s", l))
 		}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -280,7 +279,7 @@ func (o *watchCmd) reason(ctx context.Context, r *watch.Result) endReason {
 		return endStable
 	case errors.Is(context.Cause(ctx), errForEnded):
 		return endFor
-	case o.cancelled != nil && o.cancelled() == syscall.SIGTERM:
+	case o.terminated():
 		return endTerminated
 	}
 	return endInterrupted

@@ -147,7 +147,7 @@ func (w *watchLines) start(info *watch.Info) error {
 	}
 	text := info.LogWhy
 	if info.Offsets {
-		text += "; commits are told by polls of the committed offsets"
+		text += "; commits are read by polling the committed offsets"
 	}
 	if info.LogNeeds != "" {
 		text += "; needs " + info.LogNeeds

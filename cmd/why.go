@@ -105,8 +105,8 @@ func (w *whyCmd) run(c *cobra.Command, args []string) error {
 // document writes a report, whole or not at all.
 func (w *whyCmd) document(write func(io.Writer, *inspect.Case, diagnose.Triage, page.Options) error, c *inspect.Case, t diagnose.Triage) error {
 	var b bytes.Buffer
-	if err := write(&b, c, t, page.Options{Program: "kgdiag " + Version(), Connect: w.connectWords(), Sources: w.past.sourceWords(),
-		Kept: w.past.from != "", Zone: w.zone(), Now: w.now()}); err != nil {
+	if err := write(&b, c, t, page.Options{Program: "kgdiag " + Version(), Given: w.given(), Sources: w.past.sourceWords(),
+		Zone: w.zone(), Now: w.now()}); err != nil {
 		return err
 	}
 	return w.write(b.Bytes())

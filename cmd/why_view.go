@@ -74,19 +74,20 @@ func whyTSV(ds []diagnose.Diagnosis) *render.Table {
 
 // whyLines are the page of one group.
 func (w *whyCmd) whyLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line {
+	p := w.page()
 	lines := w.verdictLines(d)
 	if d.Waiting != nil {
-		lines = append(lines, paragraph("NOW", d.Waiting.Text(w.clock))...)
+		lines = append(lines, p.Paragraph("NOW", d.Waiting.Text(w.clockFor(c.Window)))...)
 	}
 	if d.Calm() {
 		lines = append(lines, w.calmLines(c, d)...)
 	} else {
 		lines = append(lines, w.causeLines(c, d)...)
-		lines = append(lines, paragraph("COST", d.Cost.String())...)
-		lines = append(lines, cureLines(d)...)
+		lines = append(lines, p.Paragraph("COST", d.Cost.String())...)
+		lines = append(lines, cureLines(p, d)...)
 	}
 	if d.WhatIf != nil {
-		for _, b := range w.whatIfBlock(d.WhatIf) {
+		for _, b := range w.whatIfBlock(d.WhatIf, w.clockFor(c.Window)) {
 			lines = append(lines, b.Lines...)
 		}
 	}
@@ -109,36 +110,10 @@ func (w *whyCmd) verdictLines(d *diagnose.Diagnosis) []render.Line {
 	if d.Summary.Evictions > 0 {
 		l = append(l, render.P(", %s", prose.Plural(d.Summary.Evictions, "eviction")))
 	}
-	if whole := append(slices.Clone(l), render.P(". Currently %s", now)); len([]rune(whole.Plain())) <= pageWidth {
+	if whole := append(slices.Clone(l), render.P(". Currently %s", now)); prose.Width(whole.Plain()) <= w.page().Width {
 		return []render.Line{whole}
 	}
-	return append([]render.Line{l}, paragraph("", "currently "+now)...)
-}
-
-// label starts a paragraph of the page.
-func label(word, format string, args ...any) render.Line {
-	return render.Line{render.S(term.Bold, "%-4s", word), render.P("  "+format, args...)}
-}
-
-// The page is made for a terminal of 80 columns, and is the same in a pipe.
-const (
-	pageIndent = "      "
-	pageWidth  = 80
-	textRoom   = pageWidth - len(pageIndent)
-)
-
-// paragraph is text under a label, broken into the lines of the page.
-func paragraph(word, text string) []render.Line {
-	var out []render.Line
-	over := max(0, len(word)+2-len(pageIndent)) // a long word makes the first line shorter
-	for i, s := range prose.Wrap(strings.Repeat("-", over)+text, textRoom) {
-		if i == 0 && word != "" {
-			out = append(out, label(word, "%s", s[over:]))
-		} else {
-			out = append(out, render.L("%s%s", pageIndent, s))
-		}
-	}
-	return out
+	return append([]render.Line{l}, w.page().Paragraph("", "currently "+now)...)
 }
 
 // calmLines are for groups in which nothing is to be explained.
@@ -146,7 +121,7 @@ func (w *whyCmd) calmLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line
 	switch {
 	case len(d.Rebalances) > 0:
 		r := d.Rebalances[len(d.Rebalances)-1]
-		return paragraph("", fmt.Sprintf("last rebalance %s, %s: %s", w.clock(r.Time), diagnose.CauseText(r), diagnose.Who(&r)))
+		return w.page().Paragraph("", fmt.Sprintf("last rebalance %s, %s: %s", w.clockFor(c.Window)(r.Time), diagnose.CauseText(r), diagnose.Who(&r)))
 	case d.Last != nil:
 		expected := ""
 		switch {
@@ -155,40 +130,41 @@ func (w *whyCmd) calmLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line
 		case d.Last.Expected():
 			expected = " (expected)"
 		}
-		return []render.Line{render.L("%slast rebalance %s, gen %d, %s%s", pageIndent, w.day(d.Last.Time.Time), d.Last.Generation, d.Last.Cause, expected)}
+		return []render.Line{render.L("%slast rebalance %s, gen %d, %s%s", show.Indent, w.day(d.Last.Time.Time), d.Last.Generation, d.Last.Cause, expected)}
 	case d.NoHistory != "":
 		return nil
 	}
-	return []render.Line{render.L("%sno rebalance is known since %s", pageIndent, w.day(c.Window.From.Time))}
+	return []render.Line{render.L("%sno rebalance is known since %s", show.Indent, w.day(c.Window.From.Time))}
 }
 
 // causeLines say why, with the evidence.
 func (w *whyCmd) causeLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line {
-	why := d.Why() + d.Since(w.clock)
-	lines := paragraph("WHY", why)
+	p, clock := w.page(), w.clockFor(c.Window)
+	why := d.Why() + d.Since(clock)
+	lines := p.Paragraph("WHY", why)
 	if d.AtRecord {
-		lines = append(paragraph("WHY", d.AtWhich()), paragraph("", why)...)
+		lines = append(p.Paragraph("WHY", d.AtWhich()), p.Paragraph("", why)...)
 	}
-	lines = append(lines, render.L("%s%s", pageIndent, d.Sure()))
-	lines = append(lines, w.occurrenceLines(d)...)
+	lines = append(lines, render.L("%s%s", show.Indent, d.Sure()))
+	lines = append(lines, w.occurrenceLines(d, clock)...)
 	if d.TellsEvidence() && !w.flags.verbose {
 		return lines
 	}
 	if d.NeedsEvidence() || w.flags.verbose {
 		for _, e := range d.Evidence {
-			lines = append(lines, paragraph("", e)...)
+			lines = append(lines, p.Paragraph("", e)...)
 		}
 	}
 	for _, text := range []string{d.CouldBe(), d.RuledOut(), d.Decide()} {
-		lines = append(lines, paragraph("", text)...)
+		lines = append(lines, p.Paragraph("", text)...)
 	}
 	if len(d.Records) > 0 && !d.AtRecord {
-		lines = append(lines, paragraph("", fmt.Sprintf("%d of the departures happened at one record: %s", d.Records[0].Times, d.Records[0].Place))...)
+		lines = append(lines, p.Paragraph("", fmt.Sprintf("%d of the departures happened at one record: %s", d.Records[0].Times, d.Records[0].Place))...)
 	}
 	if len(d.Records) > 0 {
 		lines = append(lines, stuckLines(c, d)...)
 	} else if d.MemberNotData() {
-		lines = append(lines, paragraph("", "others processed the same partitions in time: look at this member first")...)
+		lines = append(lines, p.Paragraph("", "others processed the same partitions in time: look at this member first")...)
 	}
 	return lines
 }
@@ -197,7 +173,7 @@ func (w *whyCmd) causeLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Lin
 const mostOccurrences = 3
 
 // occurrenceLines show when it happened: silent, out, back.
-func (w *whyCmd) occurrenceLines(d *diagnose.Diagnosis) []render.Line {
+func (w *whyCmd) occurrenceLines(d *diagnose.Diagnosis, clock diagnose.Clock) []render.Line {
 	list := d.Occurrences
 	longest := -1
 	var most time.Duration
@@ -220,35 +196,37 @@ func (w *whyCmd) occurrenceLines(d *diagnose.Diagnosis) []render.Line {
 			first, longest = 0, 0
 		}
 	}
-	var out []render.Line
-	for i := first; i < len(list); i++ {
-		c := diagnose.CourseOf(list[i].Departure, w.clock)
-		text := strings.TrimRight(fmt.Sprintf(occurrenceRow, c.LastCommit, c.Left, c.LeftAfter, c.Rejoined, c.RejoinedAfter, c.Silent), " ")
-		if i == longest {
-			text += "  longest"
-		}
-		out = append(out, render.L("%s%s", pageIndent, text))
-	}
-	more := len(d.Occurrences) - len(out)
 	silent := "WITHOUT COMMIT"
 	if most > 0 {
 		silent = "BETWEEN POLLS"
 	}
-	head := fmt.Sprintf(occurrenceRow, "LAST COMMIT", "LEFT", "AFTER", "REJOINED", "AFTER", silent)
-	out = append([]render.Line{{render.S(term.Dim, "%s%s", pageIndent, head)}}, out...)
-	if more > 0 {
-		out = append(out, render.L("%sand %s more (-v)", pageIndent, prose.Plural(more, "time")))
+	rows := [][]string{{"LAST COMMIT", "LEFT", "AFTER", "REJOINED", "AFTER", silent}}
+	for i := first; i < len(list); i++ {
+		c := diagnose.CourseOf(list[i].Departure, clock)
+		row := []string{c.LastCommit, c.Left, c.LeftAfter, c.Rejoined, c.RejoinedAfter, c.Silent}
+		if i == longest {
+			row[len(row)-1] += "  longest"
+		}
+		rows = append(rows, row)
+	}
+	var out []render.Line
+	for i, text := range show.Rows(rows) {
+		style := term.Plain
+		if i == 0 {
+			style = term.Dim
+		}
+		out = append(out, render.Line{render.S(style, "%s%s", show.Indent, text)})
+	}
+	if more := len(d.Occurrences) - len(rows) + 1; more > 0 {
+		out = append(out, render.L("%sand %d more (-v)", show.Indent, more))
 	}
 	return out
 }
 
-// occurrenceRow is a departure: each time, and how long after the one before it.
-const occurrenceRow = "%-11s  %-8s  %-12s  %-8s  %-6s  %s"
-
 // stuckLines say how to read that record.
 func stuckLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line {
 	if read := d.Records[0].Command(firstBroker(c)); read != "" {
-		return []render.Line{render.L("%s%s", pageIndent, read)} // one line, however long: it is there to be copied
+		return []render.Line{render.L("%s%s", show.Indent, read)} // one line, however long: it is there to be copied
 	}
 	return nil
 }
@@ -268,83 +246,57 @@ func settings(set map[string]string) []string {
 }
 
 // cureLines say what to change, what else would do, and what that costs.
-func cureLines(d *diagnose.Diagnosis) []render.Line {
+func cureLines(p show.Page, d *diagnose.Diagnosis) []render.Line {
 	f := d.Fix()
 	if stuck := d.StuckFix(); stuck != nil {
-		return stuckFix(stuck, f)
+		return stuckFix(p, stuck, f)
 	}
 	if f == nil {
 		words, rule := d.Remedy()
 		if rule != "" {
 			words += "  " + rule
 		}
-		return paragraph("FIX", words)
+		return p.Paragraph("FIX", words)
 	}
 	var lines []render.Line
 	word := "FIX"
 	for _, kv := range settings(f.Fix.Set) {
 		key, _, _ := strings.Cut(kv, "=")
-		lines = append(lines, setting(word, kv, f.Fix.Notes[key], f.ID)...)
+		lines = append(lines, p.Setting(word, kv, f.Fix.Notes[key], f.ID)...)
 		word = "and"
 	}
 	for _, alt := range f.Fix.Alternatives {
 		for _, kv := range settings(alt) {
 			key, _, _ := strings.Cut(kv, "=")
-			lines = append(lines, setting("", "or "+kv, f.Fix.Notes[key], "")...)
+			lines = append(lines, p.Setting("", "or "+kv, f.Fix.Notes[key], "")...)
 		}
 	}
 	if text := d.Avoided(f).String(); text != "" {
-		lines = append(lines, paragraph("", text)...)
+		lines = append(lines, p.Paragraph("", text)...)
 	}
 	if f.Fix.Price != "" {
-		lines = append(lines, paragraph("", "trade-off: "+f.Fix.Price)...)
+		lines = append(lines, p.Paragraph("", "trade-off: "+f.Fix.Price)...)
 	}
 	return lines
 }
 
 // stuckFix is what to do about a record that stops everybody.
-func stuckFix(stuck, f *advise.Finding) []render.Line {
-	lines := setting("FIX", "read that record, handle it apart (dead letter topic, time limit)", "", stuck.ID)
+func stuckFix(p show.Page, stuck, f *advise.Finding) []render.Line {
+	lines := p.Setting("FIX", "read that record, handle it apart (dead letter topic, time limit)", "", stuck.ID)
 	if f != nil && f.Fix.Set["max.poll.interval.ms"] != "" {
-		lines = append(lines, paragraph("", fmt.Sprintf("or max.poll.interval.ms=%s, if it is slow and not broken (%s)", f.Fix.Set["max.poll.interval.ms"], f.ID))...)
+		lines = append(lines, p.Paragraph("", fmt.Sprintf("or max.poll.interval.ms=%s, if it is slow and not broken (%s)", f.Fix.Set["max.poll.interval.ms"], f.ID))...)
 	}
-	return append(lines, paragraph("", "trade-off: "+stuck.Fix.Price)...)
-}
-
-// setting is one setting to change, with a note and a rule id behind it, or the note
-// below it where the line has no room.
-func setting(word, what, note, id string) []render.Line {
-	s := what
-	if note != "" {
-		s = fmt.Sprintf("%-32s %s", s, note)
-	}
-	below := note != "" && len([]rune(s))+2+len(id) > textRoom
-	if below {
-		s = what
-	}
-	if id != "" {
-		s = fmt.Sprintf("%-*s%s", max(textRoom-len(id), len([]rune(s))+2), s, id)
-	}
-	lines := []render.Line{render.L("%s%s", pageIndent, s)}
-	if word != "" {
-		lines[0] = label(word, "%s", s)
-	}
-	if below {
-		lines = append(lines, paragraph("", "   "+note)...)
-	}
-	return lines
+	return append(lines, p.Paragraph("", "trade-off: "+stuck.Fix.Price)...)
 }
 
 // checkLines say what was not read and not checked.
 func (w *whyCmd) checkLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line {
 	text := d.NotChecked()
-	lines := paragraph("NOT CHECKED", text)
-	if d.Others > 0 {
-		lines = append(lines, paragraph("", prose.Plural(d.Others, "unrelated finding")+": kgdiag advise "+prose.ShellWord(d.Group)+w.connectWords()+flagWords("--from", w.past.from)+flagWords("--log", w.past.logs...)+flagWords("--gc-log", w.past.gcLogs...))...)
-	}
+	p := w.page()
+	lines := p.Paragraph("NOT CHECKED", text)
 	told := func(g inspect.Gap) bool { return strings.Contains(text, "("+g.Why) }
 	for _, l := range show.Gaps(slices.DeleteFunc(inspect.GapsOf(c.Gaps, d.Group), told)) {
-		lines = append(lines, paragraph("", l.Plain())...)
+		lines = append(lines, p.Paragraph("", l.Plain())...)
 	}
 	return lines
 }
@@ -352,14 +304,15 @@ func (w *whyCmd) checkLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Lin
 // nextLines are the commands to run next.
 func (w *whyCmd) nextLines(d *diagnose.Diagnosis) []render.Line {
 	var lines []render.Line
-	for _, step := range d.Next(w.past.from != "") {
-		command := strings.TrimRight(fmt.Sprintf("kgdiag %s %s%s %s", step.Command, prose.ShellWord(d.Group), w.connectWords(), step.Options), " ")
-		line := fmt.Sprintf("%-53s  %s", command, step.Why)
-		if len(lines) == 0 {
-			lines = append(lines, label("next", "%s", line))
-		} else {
-			lines = append(lines, render.L("%s%s", pageIndent, line))
-		}
+	word := "next"
+	for _, c := range d.Commands(w.given()) {
+		lines = append(lines, w.page().Command(word, c.Line, c.Why)...)
+		word = ""
 	}
 	return lines
+}
+
+// given are the flags of this run.
+func (w *whyCmd) given() diagnose.Given {
+	return diagnose.Given{Connect: w.connectWords(), Logs: flagWords("--log", w.past.logs...), Past: w.past.pastWords(), Advise: w.past.adviseWords(), Kept: w.past.from != ""}
 }

@@ -57,6 +57,7 @@ const (
 	SignSessionLost        Sign = "session_lost"        // client: no answer within its session
 	SignCoordinatorDead    Sign = "coordinator_dead"    // client: will look for the coordinator again
 	SignUnreachable        Sign = "unreachable"         // client: no connection to an address
+	SignConnectFailed      Sign = "connect_failed"      // client: the same, of any broker
 	SignUnavailable        Sign = "unavailable"         // client: there is no coordinator now
 	SignLoading            Sign = "loading"             // client: the coordinator loads
 	SignDiscovered         Sign = "discovered"          // client: found the coordinator
@@ -82,6 +83,7 @@ const (
 	SignHeartbeatSent      Sign = "heartbeat_sent"      // client, debug
 	SignCommitRefused      Sign = "commit_refused"      // client: CommitFailedException
 	SignJoinStarted        Sign = "join_started"        // coordinator of Event Hubs
+	SignVersionDropped     Sign = "version_dropped"     // broker: a request's version that it no longer has
 	SignUnsupportedRange   Sign = "unsupported_range"   // client: no version of a request in common
 )
 

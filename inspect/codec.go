@@ -33,9 +33,11 @@ func WriteCase(w io.Writer, c *Case) error {
 }
 
 // ReadCase reads a case file, compressed or not. The errors say what is wrong with
-// the file: not a case, damaged, of another version, or larger than MaxCaseSize.
+// the file: not a case, damaged, of another version, or larger than a case can be. The
+// memory that it takes is bounded by 96 MiB and a multiple of the file's size.
 func ReadCase(r io.Reader) (*Case, error) {
-	br := bufio.NewReader(r)
+	file := &counter{r: r}
+	br := bufio.NewReader(file)
 	head, err := br.Peek(2)
 	if err != nil {
 		return nil, errors.New("empty, want a case file as record writes it")
@@ -52,11 +54,10 @@ func ReadCase(r io.Reader) (*Case, error) {
 	case head[0] != '{':
 		return nil, errors.New("not a case file: want gzip or JSON, as record writes it")
 	}
-	limited := &io.LimitedReader{R: src, N: MaxCaseSize + 1}
 	var c Case
-	dec := json.NewDecoder(limited)
+	dec := json.NewDecoder(&budget{r: src, packed: file})
 	if err := dec.Decode(&c); err != nil {
-		return nil, caseError(err, limited)
+		return nil, caseError(err)
 	}
 	switch {
 	case c.Schema == CaseSchema:
@@ -75,10 +76,7 @@ func ReadCase(r io.Reader) (*Case, error) {
 }
 
 // caseError says what is wrong with a document that does not decode.
-func caseError(err error, limited *io.LimitedReader) error {
-	if limited.N <= 0 {
-		return fmt.Errorf("unpacks to over %d MiB: not read", MaxCaseSize>>20)
-	}
+func caseError(err error) error {
 	var syntax *json.SyntaxError
 	var typ *json.UnmarshalTypeError
 	switch {
@@ -88,6 +86,8 @@ func caseError(err error, limited *io.LimitedReader) error {
 		return fmt.Errorf("damaged: %w at byte %d", syntax, syntax.Offset)
 	case errors.As(err, &typ):
 		return fmt.Errorf("field %s: %s where %s is wanted", typ.Field, typ.Value, typ.Type)
+	case errors.Is(err, errCostly), errors.Is(err, errLarge):
+		return err
 	}
 	return fmt.Errorf("damaged: %w", err)
 }

@@ -118,7 +118,7 @@ const (
 	AIOKafka    Family = "aiokafka"
 	StreamsLib  Family = "streams"
 	Connect     Family = "connect"
-	RubyKafka   Family = "ruby-kafka" // known from logs alone, as the two below
+	RubyKafka   Family = "ruby-kafka" // of a live member not told from others, as the two below
 	Brod        Family = "brod"
 	KafkaEx     Family = "kafka_ex"
 	Unknown     Family = "unknown"
@@ -178,6 +178,7 @@ type Broker struct {
 	Controller bool              `json:"controller,omitempty"`
 	Version    string            `json:"version,omitempty"` // guessed from ApiVersions, "4.1" or "3.7-3.9"
 	Config     map[string]string `json:"config,omitempty"`
+	From       string            `json:"from,omitempty"` // the file that says so; "" the broker itself
 }
 
 // Topic is a topic that some group subscribes to.

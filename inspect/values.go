@@ -18,13 +18,17 @@ type Time struct{ time.Time }
 func At(t time.Time) Time { return Time{t} }
 
 // AtMillis is the Time of a Kafka timestamp: milliseconds since the Unix epoch.
-// Values of zero and below are unknown, as Kafka writes -1 for "no timestamp".
+// Values of zero and below are unknown, as Kafka writes -1 for "no timestamp", and so
+// are those after the year 9999, which no clock has shown and RFC 3339 cannot write.
 func AtMillis(ms int64) Time {
-	if ms <= 0 {
+	if ms <= 0 || ms > maxTime {
 		return Time{}
 	}
 	return Time{time.UnixMilli(ms).UTC()}
 }
+
+// maxTime is the last millisecond of the year 9999.
+const maxTime = 253402300799999
 
 // MarshalJSON writes RFC 3339 with milliseconds in UTC, or null when unknown.
 func (t Time) MarshalJSON() ([]byte, error) {
@@ -46,7 +50,10 @@ func (t *Time) UnmarshalJSON(b []byte) error {
 	}
 	parsed, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
-		return fmt.Errorf("time %q: want RFC 3339: %w", s, err)
+		if len(s) > 40 {
+			s = s[:40] + "…"
+		}
+		return fmt.Errorf("time %q: want RFC 3339, such as 2026-11-21T14:05:00Z", s)
 	}
 	*t = Time{parsed.UTC()}
 	return nil

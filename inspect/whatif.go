@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 // Overrides are settings to replay a timeline with; nil and false keep what was.
@@ -152,17 +154,17 @@ func (r *Replay) departure(rb *Rebalance, d *Departure, o Overrides) bool {
 		return false
 	case !decided && need < limit:
 		ev.Need = Millis(need)
-		ev.Why = "needed " + need.Round(time.Millisecond).String() + ", would have had " + limit.String() + ", if its process lived on"
+		ev.Why = "needed " + prose.Span(prose.Rounded(need)) + ", would have had " + prose.Exact(limit) + ", if its process lived on"
 		r.Undecided = append(r.Undecided, ev)
 		return false
 	}
 	ev.Need = Millis(need)
 	if need < limit {
-		ev.Why = "needed " + need.Round(time.Millisecond).String() + ", would have had " + limit.String()
+		ev.Why = "needed " + prose.Span(prose.Rounded(need)) + ", would have had " + prose.Exact(limit)
 		r.Avoided = append(r.Avoided, ev)
 		return true
 	}
-	ev.Why = "needed " + need.Round(time.Millisecond).String() + ", would have had only " + limit.String()
+	ev.Why = "needed " + prose.Span(prose.Rounded(need)) + ", would have had only " + prose.Exact(limit)
 	r.Remaining = append(r.Remaining, ev)
 	return false
 }
@@ -243,7 +245,7 @@ func (r *Replay) added(tl Timeline, o Overrides) {
 	for _, p := range tl.Pauses {
 		if p.Length > *o.PollInterval {
 			r.Added = append(r.Added, ReplayEvent{Time: p.To, ClientID: p.ClientID, Cause: PollIntervalExceeded, Need: p.Length,
-				Why: "it was silent for " + p.Length.Duration().Round(time.Millisecond).String() + " while records waited, and went on"})
+				Why: "it was silent for " + prose.Span(prose.Rounded(p.Length.Duration())) + " while records waited, and went on"})
 		}
 	}
 }

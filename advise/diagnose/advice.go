@@ -7,6 +7,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/advise"
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 // advice picks the findings that are tied to the cause; the others are counted.
@@ -135,6 +136,42 @@ func (d *Diagnosis) Next(kept bool) []Step {
 		return []Step{watch}
 	}
 	return []Step{watch, {"record", "--to " + CaseFile(d.Group), "keeps the evidence"}}
+}
+
+// Given are the flags of the run that made a diagnosis, for the commands that follow from
+// it; each is "" or begins with a blank.
+type Given struct {
+	Connect string // that name the cluster
+	Logs    string // log files, which watch takes as well
+	Past    string // that say where and when to look back, logs included
+	Advise  string // those of Past that advise takes
+	Kept    bool   // the evidence lies in a case file already
+}
+
+// Command is a command line to run next.
+type Command struct{ Line, Why string }
+
+// Commands are the steps of Next as command lines with all flags that they need, and the
+// one that shows what else was found.
+func (d *Diagnosis) Commands(g Given) []Command {
+	var out []Command
+	add := func(command, options, why string) {
+		out = append(out, Command{"kgdiag " + command + " " + prose.ShellWord(d.Group) + g.Connect + options, why})
+	}
+	for _, step := range d.Next(g.Kept) {
+		options := g.Logs
+		if step.Command == "record" {
+			options = g.Past
+		}
+		if step.Options != "" {
+			options += " " + step.Options
+		}
+		add(step.Command, options, step.Why)
+	}
+	if d.Others > 0 {
+		add("advise", g.Advise, prose.Plural(d.Others, "unrelated finding"))
+	}
+	return out
 }
 
 // CaseFile is the name of a case file for a group.

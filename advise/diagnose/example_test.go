@@ -1,6 +1,7 @@
 package diagnose_test
 
 import (
+	"context"
 	"fmt"
 	"log"
 
@@ -10,7 +11,7 @@ import (
 
 // A program gets what "kgdiag why orders --from orders.kgcase" says.
 func ExampleGroup() {
-	c, err := past.ReadFile("testdata/slow-orders.kgcase")
+	c, err := past.ReadFile(context.Background(), "testdata/slow-orders.kgcase")
 	if err != nil {
 		log.Fatal(err)
 	}

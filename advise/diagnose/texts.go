@@ -94,15 +94,31 @@ func CourseOf(l *inspect.Departure, clock Clock) Course {
 	case l.StayedAway():
 		c.Rejoined = "no"
 	}
+	c.Rejoined = sameDay(c.Left, c.Rejoined)
+	c.Left = sameDay(c.LastCommit, c.Left)
 	return c
+}
+
+// sameDay is a moment without its day, where that is the day of the moment before it.
+func sameDay(before, at string) string {
+	if i := strings.LastIndex(at, " "); i >= 0 && strings.HasPrefix(before, at[:i+1]) {
+		return at[i+1:]
+	}
+	return at
 }
 
 // Worst is the cause in a few words, for a line a group: "session_expired (web-1)?".
 func (d *Diagnosis) Worst() string {
-	cause := string(d.Cause)
-	if d.Member != "" {
-		cause += " (" + d.Member + ")"
+	cause := d.WorstCause()
+	if d.Member != "" && !d.AtRecord {
+		cause = strings.TrimSuffix(cause, "?") + " (" + d.Member + ")" + cause[len(strings.TrimSuffix(cause, "?")):]
 	}
+	return cause
+}
+
+// WorstCause is Worst without whom it concerns.
+func (d *Diagnosis) WorstCause() string {
+	cause := string(d.Cause)
 	if d.AtRecord {
 		cause = "same record: " + d.Records[0].Place
 	} else if d.Unsure() {

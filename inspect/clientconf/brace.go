@@ -14,10 +14,13 @@ import (
 // what it cannot make sense of it leaves out, since a wrong guess would become a
 // setting.
 
-var braceHead = pattern.New(`(?m)^\s*"?[A-Za-z][\w.\-/]*"?(?:\s+"[^"\n]*")*\s*(?:=>|=|:)?\s*\{`)
+var braceHead = pattern.New(`(?m)^\s*"?[A-Za-z][\w.\-/]*"?(?:\s+"[^"\n]*")*\s*(?:=>|=|:)?\s*(?:\$\{[^}\n]*\}\s*)?\{`)
 
 // looksBraced tells such a text by a block that opens on the line of its key.
 func looksBraced(data []byte) bool { return braceHead.Match(data) }
+
+// substitution is a reference before a block.
+var substitution = pattern.New(`^\$\{[^}\n]*\}[ \t]*\{`)
 
 type braceReader struct {
 	text  string
@@ -222,6 +225,11 @@ func (r *braceReader) value(depth int) (*node, error) {
 	case r.has("<<"):
 		n.value, n.block = r.heredoc(), true
 		return n, nil
+	}
+	if m := substitution.FindString(r.text[r.at:]); m != "" { // HOCON: ${common} { … } is the block with what it adds to
+		r.at += len(m)
+		n.kind = mapping
+		return n, r.body(n, '}', depth+1)
 	}
 	quoted := r.peek() == '"' || r.peek() == '\''
 	n.value = r.word("\n,}]#([")

@@ -36,6 +36,7 @@ var consumerKeys = sync.OnceValue(func() map[string]kind {
 		"rebalance.timeout.ms": kindMillis, "scheduled.rebalance.max.delay.ms": kindMillis, "worker.unsync.backoff.ms": kindMillis,
 		"connect.protocol": kindText, "config.storage.topic": kindText, "offset.storage.topic": kindText, "status.storage.topic": kindText, "application.id": kindText, "probing.rebalance.interval.ms": kindMillis,
 		"throttled.unprocessed-record-max-age.ms": kindMillis, // SmallRye's own
+		"block.rebalance.on.poll":                 kindBool,   // franz-go's own
 		"max.task.idle.ms":                        kindMillis, "num.standby.replicas": kindInt, "num.stream.threads": kindInt,
 		"topic.metadata.refresh.interval.ms": kindMillis, "fetch.message.max.bytes": kindInt,
 		"log.connection.close": kindBool, "go.events.channel.enable": kindBool, "go.application.rebalance.enable": kindBool, "plugin.library.paths": kindText,
@@ -133,7 +134,8 @@ func IsDuration(key string) bool { return consumerKeys()[key] == kindMillis }
 
 // secretWords mark the keys whose value is never kept.
 var secretWords = []string{"password", "passwd", "secret", "jaas", "token", "credential", "private", "user.info", "keystore.key",
-	"key.pem", "certificate.chain", "apikey", "api.key", "authorization"}
+	"key.pem", "certificate.chain", "apikey", "api.key", "authorization", "pwd", "passphrase", "passcode", "userinfo", "access.key", "account.key",
+	"accesskey", "accountkey", "signature"}
 
 // Secret reports whether the value of key must not be kept.
 func Secret(key string) bool {
@@ -154,7 +156,7 @@ func NewSetting(key, spelled, value string, where inspect.Position) (inspect.Set
 	if Secret(key) {
 		return s, nil
 	}
-	s.Value = strings.TrimSpace(value)
+	s.Value = inspect.MaskSecrets(strings.TrimSpace(value)) // a URL may hold a password
 	k := consumerKeys()[s.Key]
 	if k != kindMillis && k != kindInt {
 		return s, nil
@@ -223,7 +225,7 @@ func classify(key, value string, where inspect.Position) *inspect.ConfigProblem 
 			p.Message += ", the nearest is " + near
 		}
 		if p.Nearest != "" && !Secret(p.Nearest) {
-			p.Value = strings.TrimSpace(value)
+			p.Value = inspect.MaskSecrets(strings.TrimSpace(value))
 		}
 	}
 	return &p

@@ -2,7 +2,9 @@ package clientconf
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -267,6 +269,7 @@ var (
 // profile, below them the settings for all.
 func readQuarkus(name string, data []byte, o Options) ([]inspect.ClientConfig, error) {
 	var es []entry
+	var lost []int
 	if isYAML(name, data) {
 		trees, err := parseYAML(data)
 		if err != nil {
@@ -274,6 +277,7 @@ func readQuarkus(name string, data []byte, o Options) ([]inspect.ClientConfig, e
 		}
 		for _, t := range trees {
 			es = append(es, entriesOf(t)...)
+			lost = append(lost, dottedKeys(t)...)
 		}
 	} else {
 		f, err := properties.Parse(data)
@@ -282,14 +286,44 @@ func readQuarkus(name string, data []byte, o Options) ([]inspect.ClientConfig, e
 		}
 		es = entriesOfProperties(f)
 	}
-	q := quarkus{name: name, o: o, channels: map[string]*builder{}}
+	q := quarkus{name: name, o: o, channels: map[string]*builder{}, lost: lost}
 	for _, e := range es {
 		q.entry(e)
 	}
 	return q.configs(), nil
 }
 
+// dottedKeys are the lines of a channel's keys that hold a dot themselves, "group.id:":
+// Quarkus takes such a key of YAML for one in quotes, and no setting has that name.
+func dottedKeys(root *node) []int {
+	var lines []int
+	root.walk(func(path []string, n *node) {
+		if n.kind == scalar && len(path) > 1 && strings.Contains(n.key, ".") && !strings.HasPrefix(n.key, "[") && quarkusIncoming.MatchString(join(path)) {
+			lines = append(lines, n.line)
+		}
+	})
+	return lines
+}
+
+// lost notes a dotted key of YAML, in one problem for all of a channel: that of group.id,
+// where it is among them.
+func (b *builder) lost(key string, e entry) {
+	nested := strings.ReplaceAll(key, ".", ": {") + ": …" + strings.Repeat("}", strings.Count(key, "."))
+	p := inspect.ConfigProblem{Kind: "lost_value", Where: inspect.Position{File: b.c.Where.File, Line: e.line}, Key: key, Nearest: nested,
+		Message: fmt.Sprintf("%s=%s has no effect, nor has any other dotted key of the channel: Quarkus takes a dotted key of YAML for one in quotes (\"%s\"), so that another value is in force", key, shorten(e.value), key)}
+	for i, old := range b.c.Problems {
+		if old.Kind == p.Kind {
+			if key == "group.id" {
+				b.c.Problems[i] = p
+			}
+			return
+		}
+	}
+	b.c.Problems = append(b.c.Problems, p)
+}
+
 type quarkus struct {
+	lost     []int // lines whose key is not read as it looks
 	name     string
 	o        Options
 	shared   []entry
@@ -321,6 +355,10 @@ func (q *quarkus) entry(e entry) {
 		q.order = append(q.order, id)
 	}
 	switch {
+	case slices.Contains(q.lost, e.line):
+		if _, ok := consumerKeys()[Canonical(key)]; ok {
+			b.lost(key, e)
+		}
 	case key == "connector":
 		if e.value == "smallrye-kafka" {
 			q.smallrye(b, strings.TrimSuffix(e.path, "connector"))

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/settings"
@@ -20,9 +19,11 @@ var _ = register(dialect{name: "source", sniff: sniffSource, read: readSource})
 var (
 	quotedKey    = pattern.New(`["'\x60]([a-z][a-z0-9]*(?:\.[a-z0-9]+)+)["'\x60]\s*[\])]*\s*(?:=>|,|:|=|\s+value=)\s*([^\n]*)`)
 	quotedPair   = pattern.New(`["']([a-z][a-z0-9]*(?:\.[a-z0-9]+)+)\s*[=:]\s*([^"'=:]+)["']`)
-	javaConstant = pattern.New(`\b(?:ConsumerConfig|CommonClientConfigs|StreamsConfig)\.([A-Z0-9_]+)_CONFIG\s*[\])]*\s*(?:,|=|to|->)\s*([^\n]*)`)
+	javaConstant = pattern.New(`\b([A-Z][A-Z0-9_]+)_CONFIG\b\s*[\])]*\s*(?:,|=|to\b|->|\s)\s*([^\n]*)`)
+	ednPair      = pattern.New(`[":]([a-z][a-z0-9]*(?:\.[a-z0-9]+)+)"?\s+("[^"]*"|\d[^\n]*)`)
+	termPair     = pattern.New(`\{\s*:?([a-z_]+)\s*,\s*([^\n]*)`)
 	namedValue   = pattern.New(`\b([A-Za-z_][A-Za-z0-9_.]*)\s*(?::=|=|:)\s*([^\n=][^\n]*)`)
-	kgoOption    = pattern.New(`\bkgo\.([A-Z][A-Za-z]+)\(([^\n]*?)\)\s*,?\s*$`)
+	kgoOption    = pattern.New(`\bkgo\.([A-Z][A-Za-z]+)\(([^\n]*)`)
 	xmlProperty  = pattern.New(`\bkey="([a-z][a-z0-9.]+)"\s*(?:value="([^"]*)"|>([^<]*)<)`)
 	xmlElement   = pattern.New(`<([a-z][a-z0-9_.]+)>([^<>]+)</`)
 	comment      = pattern.New(`^\s*(?://|#|\*|/\*|--|<!--)`)
@@ -48,7 +49,7 @@ var languages = map[string]inspect.Family{
 	".java": inspect.Java, ".kt": inspect.Java, ".kts": inspect.Java, ".scala": inspect.Java, ".groovy": inspect.Java, ".clj": inspect.Java, ".xml": inspect.Java,
 	".cs": inspect.Librdkafka, ".fs": inspect.Librdkafka, ".vb": inspect.Librdkafka, ".py": inspect.Librdkafka, ".go": inspect.Librdkafka, ".rs": inspect.Librdkafka,
 	".js": inspect.Librdkafka, ".ts": inspect.Librdkafka, ".mjs": inspect.Librdkafka, ".php": inspect.Librdkafka, ".rb": inspect.Librdkafka, ".c": inspect.Librdkafka,
-	".cpp": inspect.Librdkafka, ".cc": inspect.Librdkafka, ".h": inspect.Librdkafka,
+	".cpp": inspect.Librdkafka, ".cc": inspect.Librdkafka, ".h": inspect.Librdkafka, ".ex": inspect.Brod, ".exs": inspect.Brod, ".erl": inspect.Brod,
 }
 
 // uses are words by which a text tells the client that it uses; the first that is there
@@ -57,6 +58,8 @@ var uses = []struct {
 	word   string
 	family inspect.Family
 }{
+	{"BroadwayKafka", inspect.Brod}, {"brod", inspect.Brod}, {"kafka_ex", inspect.KafkaEx}, {"KafkaEx", inspect.KafkaEx}, {"kafka.consumer(group_id:", inspect.RubyKafka},
+	{"require \"kafka\"", inspect.RubyKafka}, {"require 'kafka'", inspect.RubyKafka}, {"faust.App(", inspect.AIOKafka},
 	{"org.apache.kafka.streams", inspect.StreamsLib}, {"StreamsConfig.", inspect.StreamsLib}, {"ConsumerConfig.", inspect.Java}, {"org.apache.kafka", inspect.Java},
 	{"KafkaListener", inspect.Java}, {"AIOKafka", inspect.AIOKafka}, {"aiokafka", inspect.AIOKafka}, {"confluent_kafka", inspect.Librdkafka},
 	{"Confluent.Kafka", inspect.Librdkafka}, {"confluent-kafka", inspect.Librdkafka}, {"rdkafka", inspect.Librdkafka}, {"RdKafka", inspect.Librdkafka},
@@ -81,6 +84,7 @@ func familyOfText(name string, data []byte) inspect.Family {
 type assigned struct {
 	key, spelled, value string
 	line                int
+	unit                string // of a plain number: "s"; "" the client's milliseconds or durations
 }
 
 func sniffSource(name string, data []byte) int {
@@ -99,13 +103,19 @@ func sniffSource(name string, data []byte) int {
 // next consumer.
 func readSource(name string, data []byte, o Options) ([]inspect.ClientConfig, error) {
 	family := familyOfText(name, data)
+	in := valuesOf(data, family)
 	var out []inspect.ClientConfig
-	b := newBuilder(name, "source", family, o, 0)
+	begin := func() *builder {
+		b := newBuilder(name, "source", family, o, 0)
+		b.c.Framework = frameworkOfText(data)
+		return b
+	}
+	b := begin()
 	flush := func() {
 		if timing(b.c) {
 			out = append(out, b.c)
 		}
-		b = newBuilder(name, "source", family, o, 0)
+		b = begin()
 	}
 	for _, a := range near(assignments(data, family)) {
 		if _, again := b.c.Get(a.key); again {
@@ -114,15 +124,37 @@ func readSource(name string, data []byte, o Options) ([]inspect.ClientConfig, er
 		if b.c.Where.Line == 0 {
 			b.c.Where.Line = a.line
 		}
-		text, ok := literal(a.value, IsDuration(a.key), family)
+		text, ok := in.of(a.value, IsDuration(a.key) && a.unit == "")
 		if !ok {
 			b.problem("placeholder", inspect.Position{File: name, Line: a.line}, a.spelled, "", a.spelled+" is set to "+shorten(strings.TrimRight(a.value, " ,;"))+", which is no literal: its value is unknown here")
 			continue
 		}
-		b.set(a.key, a.spelled, text, a.line, rankOwn)
+		b.setUnit(a.key, a.spelled, a.inUnit(text), a.line, rankOwn, a.unit)
 	}
 	flush()
 	return out, nil
+}
+
+// inUnit is a value as the setting's plain numbers count it: what names a unit of its own
+// comes in milliseconds.
+func (a assigned) inUnit(text string) string {
+	millis, named := strings.CutSuffix(text, "ms")
+	n, err := strconv.ParseFloat(millis, 64)
+	switch {
+	case !named || err != nil:
+		return text
+	case a.unit == "s":
+		return strconv.FormatFloat(n/1000, 'f', -1, 64)
+	}
+	return millis
+}
+
+// frameworkOfText is the framework that a program's text uses; "" for the client alone.
+func frameworkOfText(data []byte) string {
+	if bytes.Contains(data, []byte("faust.App(")) {
+		return "faust"
+	}
+	return ""
 }
 
 // reach is how many lines a setting that producers have too may stand from one that only
@@ -146,6 +178,7 @@ func near(all []assigned) []assigned {
 // assignments finds the settings in a text, in its order.
 func assignments(data []byte, family inspect.Family) []assigned {
 	var out []assigned
+	names := namesIn(data, family)
 	for i, line := range strings.Split(string(data), "\n") {
 		if len(line) > 2000 || comment.MatchString(line) {
 			continue
@@ -154,16 +187,16 @@ func assignments(data []byte, family inspect.Family) []assigned {
 			if _, ok := consumerKeys()[key]; !ok || Secret(spelled) {
 				return false
 			}
-			out = append(out, assigned{key, spelled, strings.TrimSpace(value), i + 1})
+			out = append(out, assigned{key, spelled, strings.TrimSpace(value), i + 1, names[spelled].unit})
 			return true
 		}
-		lineAssignments(line, family, add)
+		lineAssignments(line, family, names, add)
 	}
 	return out
 }
 
 // lineAssignments hands on what one line sets, by the first form that fits it.
-func lineAssignments(line string, family inspect.Family, add func(key, spelled, value string) bool) {
+func lineAssignments(line string, family inspect.Family, names map[string]name, add func(key, spelled, value string) bool) {
 	found := false
 	for _, m := range xmlProperty.FindAllStringSubmatch(line, -1) {
 		found = add(Canonical(m[1]), m[1], m[2]+m[3]) || found
@@ -174,67 +207,93 @@ func lineAssignments(line string, family inspect.Family, add func(key, spelled, 
 	if found {
 		return
 	}
-	if m := javaConstant.FindStringSubmatch(line); m != nil {
-		name := m[1] + "_CONFIG"
-		if add(strings.ToLower(strings.ReplaceAll(m[1], "_", ".")), name, m[2]) {
+	named := func(spelled, value string) bool {
+		key, ok := keyOfName(spelled, names, family)
+		return ok && add(key, spelled, value)
+	}
+	dotted := func(spelled, value string) bool { return add(Canonical(spelled), spelled, value) }
+	for _, form := range []struct {
+		is   bool
+		form *pattern.Pattern
+		take func(spelled, value string) bool
+	}{
+		{true, javaConstant, func(spelled, value string) bool {
+			return add(strings.ToLower(strings.ReplaceAll(spelled, "_", ".")), spelled+"_CONFIG", value)
+		}},
+		{true, quotedKey, dotted},
+		{family == inspect.FranzGo, kgoOption, func(option, value string) bool {
+			if strings.HasPrefix(value, ")") {
+				value = "true" // an option that is switched on by being there
+			}
+			return add(names["kgo."+option].key, "kgo."+option, value)
+		}},
+		{true, xmlElement, dotted},
+		{true, ednPair, dotted},
+		{family == inspect.Brod || family == inspect.KafkaEx, termPair, named},
+		{true, namedValue, named},
+	} {
+		if form.is && eachMatch(form.form, line, form.take) {
 			return
 		}
-	}
-	if quotedKeys(line, add) {
-		return
-	}
-	if m := kgoOption.FindStringSubmatch(line); m != nil && family == inspect.FranzGo {
-		if key, ok := namesOf(family)["kgo."+m[1]]; ok && add(key, "kgo."+m[1], m[2]) {
-			return
-		}
-	}
-	if m := xmlElement.FindStringSubmatch(line); m != nil && add(Canonical(m[1]), m[1], m[2]) {
-		return
-	}
-	names := namesOf(family)
-	for rest := line; ; {
-		at := namedValue.FindStringSubmatchIndex(rest)
-		if at == nil {
-			return
-		}
-		if key, ok := keyOfName(rest[at[2]:at[3]], names, family); ok {
-			add(key, rest[at[2]:at[3]], rest[at[4]:at[5]])
-		}
-		rest = rest[at[4]:] // what it is set to may hold a name in turn
 	}
 }
 
-// quotedKeys hands on every quoted key of a line with what follows it.
-func quotedKeys(line string, add func(key, spelled, value string) bool) bool {
+// eachMatch hands on every match of a form in a line: a name, and what follows it to the
+// line's end, which may hold the next. It reports whether one was taken.
+func eachMatch(form *pattern.Pattern, line string, take func(name, value string) bool) bool {
 	found := false
 	for rest := line; ; {
-		at := quotedKey.FindStringSubmatchIndex(rest)
+		at := form.FindStringSubmatchIndex(rest)
 		if at == nil {
 			return found
 		}
-		spelled := rest[at[2]:at[3]]
-		found = add(Canonical(spelled), spelled, rest[at[4]:at[5]]) || found
+		found = take(rest[at[2]:at[3]], rest[at[4]:at[5]]) || found
 		rest = rest[at[4]:]
 	}
 }
 
-// namesOf are the names of a client that has its own, by spelling.
-func namesOf(family inspect.Family) map[string]string {
-	out := map[string]string{}
+// name is what a spelling of a client's own stands for.
+type name struct {
+	key, unit string
+}
+
+// namesIn are the names of a client, or of the framework around it, that has its own, by
+// spelling.
+func namesIn(data []byte, family inspect.Family) map[string]name {
+	out := map[string]name{}
 	for _, s := range settings.All(family) {
-		out[s.Name] = s.Key
+		out[s.Name] = name{s.Key, s.Unit()}
+	}
+	if f, ok := settings.FrameworkOf(frameworkOfText(data)); ok {
+		for _, x := range f.Fields() {
+			out[x.Name] = name{x.Key, strings.TrimPrefix(x.Unit, "ms")}
+		}
 	}
 	return out
 }
 
+// KeyOf is the Java name of a consumer's setting as programs of a client spell it; "" for
+// other words.
+func KeyOf(spelled string, family inspect.Family) string {
+	if family == inspect.KafkaJS {
+		key, _ := keyOfName(spelled, namesIn(nil, family), family)
+		return key
+	}
+	key := Canonical(spelled)
+	if _, ok := consumerKeys()[key]; ok && strings.Contains(key, ".") {
+		return key
+	}
+	return ""
+}
+
 // keyOfName is the Java name behind an argument or a field of a program.
-func keyOfName(name string, names map[string]string, family inspect.Family) (string, bool) {
-	last := name[strings.LastIndexByte(name, '.')+1:]
+func keyOfName(spelled string, names map[string]name, family inspect.Family) (string, bool) {
+	last := spelled[strings.LastIndexByte(spelled, '.')+1:]
 	switch family {
 	case inspect.Sarama:
-		for spelled, key := range names {
-			if strings.HasSuffix(name, "."+spelled) && spelled != "ClientID" {
-				return key, true
+		for own, n := range names {
+			if strings.HasSuffix(spelled, "."+own) && own != "ClientID" {
+				return n.key, true
 			}
 		}
 		return "", false
@@ -244,12 +303,12 @@ func keyOfName(name string, names map[string]string, family inspect.Family) (str
 			return key, ok
 		}
 		return "", false
-	case inspect.KafkaJS, inspect.KafkaGo:
-		key, ok := names[last]
-		return key, ok
+	case inspect.KafkaJS, inspect.KafkaGo, inspect.RubyKafka, inspect.Brod, inspect.KafkaEx:
+		n, ok := names[last]
+		return n.key, ok
 	case inspect.KafkaPython, inspect.AIOKafka:
-		key, ok := names[last]
-		return Canonical(key), ok
+		n, ok := names[last]
+		return Canonical(n.key), ok
 	}
 	return "", false
 }
@@ -261,95 +320,4 @@ func foldedKeys() map[string]string {
 		out[settings.Fold(k)] = k
 	}
 	return out
-}
-
-var (
-	stringLiteral = pattern.New(`^[bruf]?["'\x60]([^"'\x60]*)["'\x60]`)
-	numbers       = pattern.New(`^\(?\s*(?:\(\w+\)\s*)?(\d[\d_]*(?:\.\d+)?)[lLuU]*((?:\s*\*\s*(?:\d[\d_]*|time\.\w+))*)\s*\)?\s*(.*)$`)
-	factor        = pattern.New(`\*\s*(\d[\d_]*|time\.\w+)`)
-	unitsFirst    = pattern.New(`^time\.(\w+)\s*\*\s*(\d+)`)
-	durationCall  = pattern.New(`(?i)^(?:TimeSpan\.From|Duration\.of|Duration\.)(Milliseconds|Millis|Seconds|Minutes|Hours)\(\s*(\d[\d_]*)\s*\)`)
-	wrapped       = pattern.New(`^(?:String\.valueOf|Integer\.toString|Long\.toString|Integer\.valueOf|str|int|Some|intval)\(`)
-)
-
-var timeUnits = map[string]time.Duration{"millisecond": time.Millisecond, "milliseconds": time.Millisecond, "millis": time.Millisecond, "second": time.Second,
-	"seconds": time.Second, "minute": time.Minute, "minutes": time.Minute, "hour": time.Hour, "hours": time.Hour}
-
-// literal is the value that a program's expression stands for; durations in milliseconds.
-// False where it is no literal.
-func literal(expr string, isDuration bool, family inspect.Family) (string, bool) {
-	expr = strings.TrimSpace(wrapped.ReplaceAllString(expr, ""))
-	if m := stringLiteral.FindStringSubmatch(expr); m != nil {
-		if strings.Contains(m[1], "${") {
-			return "", false
-		}
-		return m[1], true
-	}
-	if m := durationCall.FindStringSubmatch(expr); m != nil {
-		return milliseconds(m[2], timeUnits[strings.ToLower(m[1])])
-	}
-	if m := unitsFirst.FindStringSubmatch(expr); m != nil {
-		return milliseconds(m[2], timeUnits[strings.ToLower(m[1])])
-	}
-	if strings.HasPrefix(expr, "Integer.MAX_VALUE") {
-		return "2147483647", true
-	}
-	if m := numbers.FindStringSubmatch(expr); m != nil {
-		return numberLiteral(m[1], m[2], m[3], isDuration, family)
-	}
-	return wordLiteral(expr)
-}
-
-// wordLiteral takes booleans, bare text of XML, and members of an enumeration.
-func wordLiteral(expr string) (string, bool) {
-	word := strings.TrimRight(strings.TrimSpace(expr), ",;)} ")
-	low := strings.ToLower(word)
-	switch {
-	case low == "true" || low == "false":
-		return low, true
-	case strings.HasPrefix(word, "AutoOffsetReset."), strings.HasPrefix(word, "PartitionAssignmentStrategy."), strings.HasPrefix(word, "IsolationLevel."):
-		return strings.ToLower(word[strings.LastIndexByte(word, '.')+1:]), true
-	}
-	return "", false
-}
-
-// numberLiteral multiplies the factors of an expression. Behind them nothing but the end
-// of the statement may follow.
-func numberLiteral(first, factors, rest string, isDuration bool, family inspect.Family) (string, bool) {
-	if rest = strings.TrimSpace(rest); rest != "" && strings.IndexByte(",;)}]/#<", rest[0]) < 0 {
-		return "", false
-	}
-	n, err := strconv.ParseFloat(strings.ReplaceAll(first, "_", ""), 64)
-	if err != nil {
-		return "", false
-	}
-	unit := time.Duration(0)
-	for _, m := range factor.FindAllStringSubmatch(factors, -1) {
-		if u, ok := strings.CutPrefix(m[1], "time."); ok {
-			unit = timeUnits[strings.ToLower(u)]
-			continue
-		}
-		f, err := strconv.ParseFloat(strings.ReplaceAll(m[1], "_", ""), 64)
-		if err != nil {
-			return "", false
-		}
-		n *= f
-	}
-	switch {
-	case n > 1e15:
-		return "", false
-	case unit > 0:
-		n *= float64(unit / time.Millisecond)
-	case isDuration && (family == inspect.Sarama || family == inspect.FranzGo || family == inspect.KafkaGo):
-		n /= 1e6 // a time.Duration's plain number
-	}
-	return strconv.FormatFloat(n, 'f', -1, 64), n == float64(int64(n)) || !isDuration
-}
-
-func milliseconds(n string, unit time.Duration) (string, bool) {
-	v, err := strconv.ParseInt(strings.ReplaceAll(n, "_", ""), 10, 64)
-	if err != nil || unit == 0 || v > 1e12 {
-		return "", false
-	}
-	return strconv.FormatInt(v*int64(unit/time.Millisecond), 10), true
 }

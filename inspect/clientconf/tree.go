@@ -10,6 +10,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2/unstable"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 // node is a value of a YAML, JSON or TOML document, with the line it stands on.
@@ -83,6 +85,9 @@ func (n *node) walkFrom(path []string, visit func([]string, *node)) {
 // parseYAML reads all documents of a YAML text. JSON is YAML too, once comments,
 // which .NET allows in its settings, and tabs are out of the way.
 func parseYAML(data []byte) ([]*node, error) {
+	if line := tooDeep(data); line > 0 {
+		return nil, fmt.Errorf("line %d: nested too deeply", line)
+	}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var docs []*node
 	left := maxNodes
@@ -93,7 +98,7 @@ func parseYAML(data []byte) ([]*node, error) {
 			return docs, nil
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s", strings.TrimPrefix(err.Error(), "yaml: "))
+			return nil, prose.YAMLError(err)
 		}
 		n, err := fromYAML(&doc, &left, 0)
 		if err != nil {
@@ -103,6 +108,26 @@ func parseYAML(data []byte) ([]*node, error) {
 			docs = append(docs, n)
 		}
 	}
+}
+
+// tooDeep gives the line from which on more brackets are open than any configuration
+// has, strings and comments included; 0 for none. The parser takes seconds to find out.
+func tooDeep(data []byte) int {
+	open, line := 0, 1
+	for _, b := range data {
+		switch b {
+		case '[', '{':
+			open++
+		case ']', '}':
+			open = max(0, open-1)
+		case '\n':
+			line++
+		}
+		if open > 5*maxDepth {
+			return line
+		}
+	}
+	return 0
 }
 
 // maxDepth bounds nesting; an alias inside its own anchor would never end.

@@ -5,7 +5,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/kgdiag/kgdiag/inspect"
-	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // lineContext is what the frame of a line says about who wrote it.
@@ -44,12 +43,10 @@ func (c *lineContext) inherit(from lineContext) {
 	}
 }
 
-var secret = pattern.New(`(?i)((?:password|passwd|secret|token|jaas\.config|credential|api[._-]?key)[A-Za-z._-]*["']?\s*[=:]\s*)("[^"]*"|'[^']*'|[^\s,;}]+)`)
-
 // quote is a line as an event keeps it: at most 400 bytes, on one line, without
 // secrets.
 func quote(s string) string {
-	s = secret.ReplaceAllString(s, "$1***")
+	s = inspect.MaskSecrets(s)
 	s = strings.Map(func(r rune) rune {
 		if r < 0x20 || r == 0x7f {
 			return ' '

@@ -40,14 +40,16 @@ type Summary struct {
 	Events  int64
 	Configs int64
 	Untimed int64 // events without a time
-	Cut     int64 // lines over maxLine, of which only the start was read
+	Cut     int64 // lines over MaxLine, of which only the start was read
+	// FirstCut is the number of the first of these, from 1; 0 for none.
+	FirstCut int64
 	// Known counts the messages that were recognised as of a group's code or naming a
 	// Kafka error, events or not; Zoneless the events whose time tells no zone.
 	Known, Zoneless int64
 }
 
-// maxLine is the longest line that is read whole, in bytes.
-const maxLine = 1 << 20
+// MaxLine is the longest line that is read whole, in bytes.
+const MaxLine = 1 << 20
 
 // ErrNotText is returned for input that is neither text nor gzip of text.
 var ErrNotText = errors.New("not text")
@@ -63,14 +65,14 @@ func Read(r io.Reader, name string, o Options, h Handler) (Summary, error) {
 	if o.Zone == nil {
 		o.Zone = time.UTC
 	}
-	br := bufio.NewReaderSize(r, maxLine)
+	br := bufio.NewReaderSize(r, MaxLine)
 	if magic, _ := br.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		zr, err := gzip.NewReader(br)
 		if err != nil {
 			return Summary{}, fmt.Errorf("%s: gzip: %w", name, err)
 		}
 		defer zr.Close()
-		br = bufio.NewReaderSize(zr, maxLine)
+		br = bufio.NewReaderSize(zr, MaxLine)
 	}
 	if head, _ := br.Peek(4096); bytes.IndexByte(head, 0) >= 0 {
 		return Summary{}, fmt.Errorf("%s: %w", name, ErrNotText)
@@ -97,7 +99,7 @@ type reader struct {
 	open    int                // streams with an open configuration block
 	// prefixed: lines begin with names of containers, so that each line has a stream.
 	prefixed bool
-	told     map[string]bool // library versions that were already told
+	told     map[string]bool // library versions and settings that were already told
 	// first is the first line of a group's code that is no event: it stands for a log
 	// in which nothing happened.
 	first *inspect.LogEvent
@@ -108,9 +110,11 @@ type stream struct {
 	time    inspect.Time  // of the last line that had one
 	context lineContext   // of that line, for the lines that continue it
 	block   *configBlock  // an open "… values:" block
+	listed  []pair        // librdkafka's own list of its settings, while it is read
 	pending []configBlock // closed blocks that wait for the version line after them
 	head    []byte        // the start of the last line that may have a time, and was not read
 	spoke   inspect.Time  // when the group code last wrote a line
+	quiet   time.Duration // the longest time in which it wrote none, since the last join
 	sent    inspect.Time  // when the last heartbeat went out, where the log tells
 }
 
@@ -190,7 +194,9 @@ func (rd *reader) all(br *bufio.Reader) error {
 			}
 		}
 		for errors.Is(err, bufio.ErrBufferFull) {
-			rd.sum.Cut++
+			if rd.sum.Cut++; rd.sum.FirstCut == 0 {
+				rd.sum.FirstCut = rd.sum.Lines
+			}
 			var more []byte
 			for errors.Is(err, bufio.ErrBufferFull) {
 				more, err = br.ReadSlice('\n')
@@ -227,6 +233,11 @@ func (rd *reader) line(raw []byte) error {
 		return nil
 	}
 	lines := logicalLines(rest, rd.o)
+	if len(lines) > 0 {
+		if err := rd.printed(s, &lines[0], string(rest)); err != nil {
+			return err
+		}
+	}
 	for i := range lines {
 		if err := rd.logical(s, key, &lines[i]); err != nil {
 			return err
@@ -261,10 +272,16 @@ func (rd *reader) logical(s *stream, process string, l *logLine) error {
 		s.context.group, s.context.gen = l.context.group, l.context.gen
 	}
 	if known && !l.time.IsZero() {
-		before := s.spoke
+		if !s.spoke.IsZero() && l.time.After(s.spoke.Time) {
+			s.quiet = max(s.quiet, l.time.Sub(s.spoke.Time))
+		}
 		s.spoke = l.time
-		if ev.Kind == inspect.LogEvicted && !before.IsZero() && l.time.After(before.Time) {
-			ev.Quiet = inspect.Ms(l.time.Sub(before.Time))
+		switch {
+		case ev.Kind == inspect.LogEvicted && s.quiet > 0:
+			ev.Quiet = inspect.Ms(s.quiet)
+			s.quiet = 0
+		case ev.Kind == inspect.LogJoined:
+			s.quiet = 0
 		}
 	}
 	if !ok || s.heartbeats(&ev, l) {
@@ -303,6 +320,9 @@ func (rd *reader) finish() error {
 			s.block = nil
 		}
 		if err := rd.flush(s, ""); err != nil {
+			return err
+		}
+		if err := rd.listed(s); err != nil {
 			return err
 		}
 	}

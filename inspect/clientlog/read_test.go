@@ -271,7 +271,7 @@ func TestGzipAndBinary(t *testing.T) {
 }
 
 func TestALineOverTheLimitIsCutNotLost(t *testing.T) {
-	long := "Heartbeat poll expired, leaving group " + strings.Repeat("x", 3*maxLine) + "\nHeartbeat poll expired, leaving group\n"
+	long := "Heartbeat poll expired, leaving group " + strings.Repeat("x", 3*MaxLine) + "\nHeartbeat poll expired, leaving group\n"
 	n := 0
 	sum, err := Read(strings.NewReader(long), "x", Options{}, Handler{Event: func(e inspect.LogEvent) error {
 		n++

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
+	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/locate"
 )
 
@@ -151,7 +152,7 @@ func (r *run) noteLog(id string, p int32, records []inspect.Record, err error) {
 	switch {
 	case missing == 0 && len(records) > 0:
 	case errors.Is(err, context.DeadlineExceeded):
-		r.gap(inspect.Gap{Group: id, Fact: n.fact, What: n.what, Why: "no record of the group among those that were read from the end of " + where + " within " + logTime.String()})
+		r.gap(inspect.Gap{Group: id, Fact: n.fact, What: n.what, Why: "no record of the group among those that were read from the end of " + where + " within " + prose.Exact(logTime)})
 	case err != nil:
 		r.gap(n.gap(id, err))
 	case len(records) == 0 && len(g.Members) > 0:

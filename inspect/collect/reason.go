@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 // subject names the broker for a sentence.
@@ -31,7 +32,7 @@ func brokerTrouble(err error, limit time.Duration) string {
 	var op *net.OpError
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return "did not answer within " + limit.String()
+		return "did not answer within " + prose.Exact(limit)
 	case unsupported(err):
 		return "does not offer this request"
 	case errors.As(err, &op) && op.Op == "dial" && errors.Is(err, syscall.ECONNREFUSED):

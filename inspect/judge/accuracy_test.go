@@ -38,7 +38,7 @@ medium confidence that were right or wrong, 6 were wrong. With what polls saw, w
 ## Clusters that hide the offsets topic
 
 Where ` + "`__consumer_offsets`" + ` may not be read, ` + "`watch`, `record --for` and `why --for`" + ` poll the committed offsets every 250 ms: two answers
-that differ are a commit in between. Nothing tells timeouts there: they come from ` + "`-f`, `--set`" + ` or the client's defaults, are named in the
+that differ are a commit in between. Timeouts are not read there: they come from ` + "`-f`, `--set`" + ` or the client's defaults, are named in the
 evidence, and no verdict that leans on such commits is surer than medium. The groups are those of the hold-outs of which polls were
 kept, as if they had been watched since their members came; their records were taken away and their commits seen by such polls.
 The polls of that laboratory often failed for two seconds and more, as it was busy: where they did in the silence, the cause is unknown.

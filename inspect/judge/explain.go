@@ -82,7 +82,7 @@ var explanations = []explanation{
 		says: always("the coordinator moved in between, which restarts every session: silence proves nothing")},
 	{name: "the coordinator did not answer", cause: inspect.UnknownCause, conf: inspect.Low,
 		fits: func(e *evidence) bool { return e.silentBroker && !e.bothSeen }, rivals: func(e *evidence) []inspect.Cause { return append(e.possible(), inspect.CoordinatorMoved) },
-		says: always("the coordinator did not answer for a while in between: if it moved or started anew, so did every session, and silence proves nothing")},
+		says: always("the coordinator did not answer for a while in between: if it moved or restarted, every session restarted too, and silence proves nothing")},
 	{name: "both processes were seen", cause: inspect.RestartedWithinSession, conf: inspect.High, back: inspect.ReturnedNewProcess,
 		fits: func(e *evidence) bool { return e.bothSeen },
 		says: always("seen live: the new process had joined while the old one still was a member"),

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/clientlog"
 	"github.com/kgdiag/kgdiag/inspect/platform"
+	"github.com/kgdiag/kgdiag/internal/input"
 )
 
 // MostEvents bounds what is kept of log files, so that a log of any size fits.
@@ -28,6 +28,8 @@ type Logs struct {
 	// Nothing are the files that had nothing of consumer groups in them, in a clause
 	// each: "app.log: 412 lines, nothing about consumer groups in them".
 	Nothing []string
+	// Cut are the files with lines so long that only their start was read, likewise.
+	Cut []string
 }
 
 // ReadLogs reads log files in order. Errors are *inspect.FileError, or the context's.
@@ -42,9 +44,9 @@ func ReadLogs(ctx context.Context, names []string, o clientlog.Options) (Logs, e
 }
 
 func (l *Logs) read(ctx context.Context, name string, o clientlog.Options) error {
-	f, err := os.Open(name)
+	f, err := input.Open(ctx, name)
 	if err != nil {
-		return inspect.NewFileError(name, err)
+		return fileError(ctx, name, err)
 	}
 	defer f.Close()
 	sum, err := clientlog.Read(f, name, o, clientlog.Handler{
@@ -61,6 +63,9 @@ func (l *Logs) read(ctx context.Context, name string, o clientlog.Options) error
 			return ctx.Err()
 		},
 	})
+	if err == nil && sum.Cut > 0 {
+		l.Cut = append(l.Cut, fmt.Sprintf("%s: %s longer than %d MiB, of which only the start was read (the first is line %d)", name, lines(sum.Cut, "is", "are"), clientlog.MaxLine>>20, sum.FirstCut))
+	}
 	switch {
 	case err == nil && sum.Nothing():
 		l.Nothing = append(l.Nothing, nothingIn(name, sum.Lines))
@@ -73,17 +78,17 @@ func (l *Logs) read(ctx context.Context, name string, o clientlog.Options) error
 	return &inspect.FileError{Err: err} // it names the file
 }
 
-// mostProcessBytes bounds a file of the platform: ten thousand pods take some 100 MB.
-const mostProcessBytes = 256 << 20
+// mostProcessBytes bounds a file of the platform: five thousand pods take some 50 MB.
+const mostProcessBytes = 64 << 20
 
 // ReadProcesses reads files in which a platform says what became of processes. Errors
 // are *inspect.FileError.
-func ReadProcesses(names []string) ([]inspect.ProcessLife, error) {
+func ReadProcesses(ctx context.Context, names []string) ([]inspect.ProcessLife, error) {
 	var b platform.Book
 	for _, name := range names {
-		data, err := readBounded(name, mostProcessBytes)
+		data, err := input.Read(ctx, name, mostProcessBytes)
 		if err != nil {
-			return nil, inspect.NewFileError(name, err)
+			return nil, fileError(ctx, name, err)
 		}
 		if err := b.Add(name, data); err != nil {
 			return nil, &inspect.FileError{Err: err} // it names the file
@@ -92,40 +97,44 @@ func ReadProcesses(names []string) ([]inspect.ProcessLife, error) {
 	return b.Lives(), nil
 }
 
-// readBounded reads a whole file of at most so many bytes.
-func readBounded(name string, most int64) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
+// fileError names the file in an error, unless it is the context's.
+func fileError(ctx context.Context, name string, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, most+1))
-	if err == nil && int64(len(data)) > most {
-		return nil, fmt.Errorf("larger than %d MiB", most>>20)
-	}
-	return data, err
+	return inspect.NewFileError(name, err)
 }
 
-func nothingIn(name string, lines int64) string {
-	switch lines {
-	case 0:
+func nothingIn(name string, n int64) string {
+	if n == 0 {
 		return name + ": empty"
-	case 1:
-		return name + ": 1 line, nothing about consumer groups in it"
 	}
-	return fmt.Sprintf("%s: %d lines, nothing about consumer groups in them", name, lines)
+	them := "them"
+	if n == 1 {
+		them = "it"
+	}
+	return fmt.Sprintf("%s: %s, nothing about consumer groups in %s", name, lines(n, "", ""), them)
+}
+
+// lines counts lines, with the verb that belongs to it.
+func lines(n int64, one, many string) string {
+	text, verb := fmt.Sprintf("%d lines", n), many
+	if n == 1 {
+		text, verb = "1 line", one
+	}
+	return strings.TrimSpace(text + " " + verb)
 }
 
 // ReadFile reads a case file. Errors are *inspect.FileError.
-func ReadFile(name string) (*inspect.Case, error) {
-	f, err := os.Open(name)
+func ReadFile(ctx context.Context, name string) (*inspect.Case, error) {
+	f, err := input.Open(ctx, name)
 	if err != nil {
-		return nil, inspect.NewFileError(name, err)
+		return nil, fileError(ctx, name, err)
 	}
 	defer f.Close()
 	c, err := inspect.ReadCase(f)
 	if err != nil {
-		return nil, inspect.NewFileError(name, err)
+		return nil, fileError(ctx, name, err)
 	}
 	return c, nil
 }

@@ -47,6 +47,8 @@ type Past struct {
 	Log error
 	// Dropped counts the events of log files that were left out, for want of room.
 	Dropped int
+	// Unread says of log files what of them was not understood, in a clause each.
+	Unread []string
 }
 
 // Reader reads the past of groups from one cluster.
@@ -136,12 +138,12 @@ func (p *Past) readFiles(ctx context.Context, q Query) error {
 	if err != nil {
 		return err
 	}
-	lives, err := ReadProcesses(q.Processes)
+	lives, err := ReadProcesses(ctx, q.Processes)
 	if err != nil {
 		return err
 	}
 	p.Case.Processes = append(p.Case.Processes, lives...)
-	p.Dropped = found.Dropped
+	p.Dropped, p.Unread = found.Dropped, slices.Concat(found.Nothing, found.Cut)
 	p.Case.LogEvents = append(p.Case.LogEvents, found.Events...)
 	p.Case.Configs = append(p.Case.Configs, found.Configs...)
 	return nil

@@ -20,8 +20,8 @@ type Setting struct {
 	Client  inspect.Family
 	Key     string   // Java name, by which the rest of kgdiag knows it
 	Name    string   // as the client spells it
-	Type    string   // "ms", "int", "boolean", "text", …
-	Default string   // "" none, or worked out by the client
+	Type    string   // "ms", "s" (its plain numbers are seconds), "int", "boolean", "text", …
+	Default string   // "" none, or worked out by the client; durations in milliseconds
 	Least   string   // smallest number that the client accepts; "" no bound
 	Most    string   // largest; "" no bound
 	Values  []string // the only values that it accepts, in lower case; a final * stands for any rest; nil any
@@ -49,6 +49,15 @@ const (
 	Warned     = "warned"     // the library logs a warning
 	Documented = "documented" // the documentation asks for it, nothing checks it
 )
+
+// Unit is the unit of the setting's plain numbers where it is not the milliseconds of
+// Java: "s"; else "".
+func (s Setting) Unit() string {
+	if s.Type == "s" {
+		return "s"
+	}
+	return ""
+}
 
 type catalogue struct {
 	settings    map[inspect.Family]map[string][]Setting // by Java name

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/membership"
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 // sight is where a change was seen.
@@ -275,7 +276,7 @@ func memberChanges(old, now *membership.Member, label string) []Change {
 		old, now *inspect.Millis
 	}{{"session_timeout", old.Session, now.Session}, {"rebalance_timeout", old.Rebalance, now.Rebalance}} {
 		if c.old != nil && c.now != nil && *c.old != *c.now {
-			out = append(out, Change{What: c.what, Member: label, From: c.old.Duration().String(), To: c.now.Duration().String()})
+			out = append(out, Change{What: c.what, Member: label, From: prose.Exact(c.old.Duration()), To: prose.Exact(c.now.Duration())})
 		}
 	}
 	if old.Assignor != "" && now.Assignor != "" && old.Assignor != now.Assignor {

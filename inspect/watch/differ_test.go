@@ -312,7 +312,7 @@ func TestSettingsChange(t *testing.T) {
 		g.Members[1].Topics = []string{"u", "t"}
 		g.Members[0].Session = inspect.Millis(10 * time.Second)
 		g.Members[0].Rebalance = inspect.Millis(time.Minute)
-	}), "rebalance 3 [a session timeout 45s -> 10s] [a rebalance timeout 5m0s -> 1m0s] [b subscription t -> t,u] paused ..1s at_most #2")
+	}), "rebalance 3 [a session timeout 45s -> 10s] [a rebalance timeout 5m -> 1m] [b subscription t -> t,u] paused ..1s at_most #2")
 }
 
 func TestGroupComesAndGoes(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect/collect"
 	"github.com/kgdiag/kgdiag/inspect/membership"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
+	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/locate"
 )
 
@@ -647,7 +648,7 @@ func (w *Watcher) result(stable bool) *Result {
 			case !w.came[id]:
 				r.NotYet[id] = "does not exist"
 			case ok && w.cfg.Now().Sub(since) < u.For:
-				r.NotYet[id] = "Stable with " + strconv.Itoa(t.Members) + " members for " + w.cfg.Now().Sub(since).Truncate(100*time.Millisecond).String()
+				r.NotYet[id] = "Stable with " + strconv.Itoa(t.Members) + " members for " + prose.Span(w.cfg.Now().Sub(since))
 			case !ok:
 				r.NotYet[id] = t.State + " with " + strconv.Itoa(t.Members) + " members"
 			}

@@ -20,7 +20,7 @@ const module = "github.com/kgdiag/kgdiag"
 var allowed = map[string][]string{
 	"":                              {"cmd"},
 	"locate":                        {},
-	"inspect":                       {"locate", "internal/pattern"},
+	"inspect":                       {"locate", "internal/prose", "internal/pattern"},
 	"inspect/family":                {"inspect", "internal/prose", "internal/pattern"},
 	"inspect/settings":              {"inspect"},
 	"inspect/collect":               {"inspect", "locate", "inspect/offsetlog", "inspect/family", "internal/hedge", "internal/prose"},
@@ -31,7 +31,7 @@ var allowed = map[string][]string{
 	"inspect/watch":                 {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/membership", "inspect/judge", "internal/prose"},
 	"inspect/platform":              {"inspect", "internal/pattern"},
 	"inspect/clientconf":            {"inspect", "inspect/settings", "inspect/clientconf/properties", "internal/prose", "internal/pattern"},
-	"inspect/past":                  {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/judge", "inspect/clientlog", "inspect/platform"},
+	"inspect/past":                  {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/judge", "inspect/clientlog", "inspect/platform", "internal/input"},
 	"inspect/clientconf/properties": {},
 	"inspect/errcode":               {},
 	"inspect/clientlog":             {"inspect", "inspect/clientconf", "inspect/errcode", "internal/pattern"},
@@ -39,6 +39,7 @@ var allowed = map[string][]string{
 	"advise/diagnose":               {"inspect", "advise", "internal/prose"},
 	"advise/explain":                {"inspect", "inspect/errcode", "advise", "internal/prose"},
 	"internal/project":              {"advise", "inspect", "internal/prose"},
+	"internal/input":                {},
 	"internal/hedge":                {},
 	"internal/pattern":              {},
 	"internal/prose":                {},
@@ -49,7 +50,7 @@ var allowed = map[string][]string{
 	"internal/show":                 {"inspect", "locate", "internal/prose", "internal/render", "internal/term"},
 	"internal/page":                 {"inspect", "advise", "advise/diagnose", "internal/prose", "internal/render"},
 	"internal/kconn":                {"internal/kconn/settings", "internal/kconn/credentials", "internal/kconn/stores", "internal/kconn/fault", "internal/hedge", "internal/prose"},
-	"internal/kconn/settings":       {"internal/kconn/fault", "inspect/clientconf/properties", "internal/prose"},
+	"internal/kconn/settings":       {"internal/kconn/fault", "inspect/clientconf/properties", "internal/prose", "internal/input"},
 	"internal/kconn/credentials":    {"internal/kconn/settings", "internal/kconn/stores", "internal/kconn/fault"},
 	"internal/kconn/stores":         {"internal/kconn/settings", "internal/kconn/fault"},
 	"internal/kconn/fault":          {},
@@ -65,9 +66,11 @@ var allowed = map[string][]string{
 	"internal/golden":               {},                       // tests only
 	"internal/departures":           {"inspect"},              // tests only
 	"internal/realtest":             {"*"},                    // tests only
+	"internal/trust":                {"*"},                    // tests only
+	"internal/wire":                 {},                       // tests only
 	"cmd": {"advise", "advise/diagnose", "advise/explain", "inspect", "inspect/access", "inspect/clientconf", "inspect/clientconf/properties",
 		"inspect/clientlog", "inspect/collect", "inspect/offsetlog", "inspect/past", "inspect/watch", "locate",
-		"internal/demo", "internal/kconn", "internal/kconn/fault", "internal/page", "internal/project", "internal/prose", "internal/render", "internal/show", "internal/flaghelp", "internal/eventtext", "internal/term", "internal/top"},
+		"internal/demo", "internal/kconn", "internal/kconn/fault", "internal/input", "internal/page", "internal/project", "internal/prose", "internal/render", "internal/show", "internal/flaghelp", "internal/eventtext", "internal/term", "internal/top"},
 }
 
 // onlyImporter names libraries that one package alone may know, so that a change of

@@ -2,11 +2,15 @@ package kconn
 
 import (
 	"cmp"
+	"io"
 	"strings"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kversion"
+
+	"github.com/kgdiag/kgdiag/internal/kconn/fault"
+	"github.com/kgdiag/kgdiag/internal/kconn/settings"
 )
 
 // ReadOnlyKeys are the request kinds that kgdiag's client knows. Everything else,
@@ -86,10 +90,32 @@ func (c Config) options(d *dialer, extra ...kgo.Opt) []kgo.Opt {
 		opts = append(opts, kgo.SASL(c.login.Mechanisms...))
 	}
 	if c.debug != nil {
-		opts = append(opts, kgo.WithLogger(kgo.BasicLogger(c.debug, kgo.LogLevelDebug, nil)), kgo.WithHooks(d.wire))
+		opts = append(opts, kgo.WithLogger(kgo.BasicLogger(maskWriter{c.debug, c.settings}, kgo.LogLevelDebug, nil)), kgo.WithHooks(d.wire))
 	}
 	opts = append(opts, extra...)
 	return append(opts, kgo.MaxVersions(c.readOnlyVersions()))
+}
+
+// maskWriter hides the secrets of the settings in what is written, a line at a time.
+type maskWriter struct {
+	to      io.Writer
+	secrets *settings.Settings
+}
+
+func (w maskWriter) Write(b []byte) (int, error) {
+	_, err := io.WriteString(w.to, w.secrets.Mask(string(b)))
+	return len(b), err
+}
+
+// masked is an error of this package in which no broker repeats a secret.
+func (c Config) masked(err error) error {
+	e := fault.As(err)
+	if e == nil {
+		return err
+	}
+	out := *e
+	out.Msg = c.settings.Mask(e.Msg)
+	return &out
 }
 
 // softwareName is what brokers are told (KIP-511).

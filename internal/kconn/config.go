@@ -24,7 +24,7 @@ type Options struct {
 	Context       string        // --context: name
 	BrokerMap     string        // --broker-map: ID=HOST:PORT,… or one HOST:PORT
 	Timeout       time.Duration // --timeout: for a request; 0 means DefaultTimeout
-	Debug         io.Writer     // --debug: the client's log, without payloads; nil for none
+	Debug         io.Writer     // --debug: the client's log, without payloads and secrets; nil for none
 
 	// Dial opens TCP connections; a net.Dialer if nil. A proxy of the settings is not
 	// asked where it is set.

@@ -30,7 +30,10 @@ func (c Config) Dial(ctx context.Context, topics ...string) (*kgo.Client, error)
 	if err != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return nil, ctx.Err() // whatever was said about a broker came of giving up
 	}
-	return cl, err
+	if err != nil {
+		return nil, c.masked(err)
+	}
+	return cl, nil
 }
 
 // Met is the Metadata answer with which Dial connected; nil before. Whoever needs it

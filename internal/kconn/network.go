@@ -40,10 +40,13 @@ func parseBrokerMap(s string) (brokerMap, error) {
 		}
 		host, port, err := net.SplitHostPort(strings.TrimSpace(to))
 		if n, perr := strconv.ParseUint(port, 10, 16); err != nil || perr != nil || n == 0 {
-			return brokerMap{}, fmt.Errorf("%q: HOST:PORT is expected", to)
+			return brokerMap{}, fmt.Errorf("%q: HOST:PORT is expected", settings.WithoutUser(to))
 		}
 		if host == "" {
 			host = "localhost"
+		}
+		if strings.Contains(part, "@") {
+			return brokerMap{}, fmt.Errorf("%q: an address has no user and no password", settings.WithoutUser(part))
 		}
 		target := net.JoinHostPort(host, port)
 		from = strings.TrimSpace(from)

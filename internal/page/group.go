@@ -58,9 +58,8 @@ func (w *writer) group(d *diagnose.Diagnosis, anchor string, cut *cuts) Group {
 	g.Config = w.config(d, cut)
 	g.Checks = d.NotChecked()
 	g.Unchecked, g.Gaps = w.unchecked(d.Unchecked, cut), gapsOf(inspect.GapsOf(w.c.Gaps, d.Group))
-	for _, s := range d.Next(w.o.Kept) {
-		text := strings.TrimRight("kgdiag "+s.Command+" "+prose.ShellWord(d.Group)+w.o.Connect+" "+s.Options, " ")
-		g.Next = append(g.Next, Command{Shell(text), s.Why})
+	for _, c := range d.Commands(w.o.Given) {
+		g.Next = append(g.Next, Command{Shell(c.Line), c.Why})
 	}
 	cut.courses += g.CoursesCut
 	cut.rebalances += g.RebalancesCut

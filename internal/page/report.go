@@ -14,12 +14,10 @@ import (
 // Options are what a report says of the run that made it.
 type Options struct {
 	Program string // "kgdiag v0.1.0"
-	// Connect are the flags that name the cluster, Sources those that name files, for
-	// commands to copy; each "" or with a blank in front.
-	Connect, Sources string
-	Kept             bool // the evidence lies in a case file already
-	Zone             *time.Location
-	Now              time.Time
+	diagnose.Given
+	Sources string // the flags that name files, for commands to copy; "" or with a blank in front
+	Zone    *time.Location
+	Now     time.Time
 }
 
 // Report is a document about some groups, in the words of a reader. "" is left out.

@@ -105,3 +105,8 @@ func (p *Pattern) ReplaceAllString(src, repl string) string {
 func (p *Pattern) ReplaceAllStringFunc(src string, repl func(string) string) string {
 	return p.Regexp().ReplaceAllStringFunc(src, repl)
 }
+
+// FindAllSubmatch is regexp.Regexp's.
+func (p *Pattern) FindAllSubmatch(b []byte, n int) [][][]byte {
+	return p.Regexp().FindAllSubmatch(b, n)
+}

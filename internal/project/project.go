@@ -16,6 +16,10 @@ import (
 // File is the name that is looked for in the working directory.
 const File = ".kgdiag.yaml"
 
+// MaxSize bounds the file, in bytes: it is read without being named, so a foreign
+// repository may have put anything there.
+const MaxSize = 1 << 20
+
 // Project is what a team agreed on. The zero Project is an empty file.
 type Project struct {
 	Disable    []string                   // ids or names of rules that are not run
@@ -46,7 +50,7 @@ func Parse(name string, data []byte) (Project, error) {
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)
 	if err := dec.Decode(&f); err != nil && !errors.Is(err, io.EOF) {
-		return Project{}, &inspect.FileError{Err: fmt.Errorf("%s: %w", name, err), Help: "keys are rules.disable, rules.severity and groups.NAME.batch-time"}
+		return Project{}, &inspect.FileError{Err: fmt.Errorf("%s: %w", name, prose.YAMLError(err)), Help: "keys are rules.disable, rules.severity and groups.NAME.batch-time"}
 	}
 	p := Project{Disable: f.Rules.Disable, Severities: map[string]advise.Severity{}, BatchTimes: map[string]inspect.Millis{}}
 	for word, s := range f.Rules.Severity {

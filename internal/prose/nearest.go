@@ -9,9 +9,16 @@ import (
 // mostNear is how many words are offered for one that is not known.
 const mostNear = 3
 
+// longestWord is up to how many bytes something may be the misspelling of a word: the
+// time to compare grows with the square.
+const longestWord = 200
+
 // Nearest is the one of words that the fewest edits make of word, case ignored, or ""
 // where all need more than most. Of several as near, it is the first.
 func Nearest(word string, words []string, most int) string {
+	if len(word) > longestWord {
+		return ""
+	}
 	best, want := "", strings.ToLower(word)
 	for _, w := range words {
 		if d := distance(want, strings.ToLower(w), most); d <= most {
@@ -29,6 +36,9 @@ func NearestFew(word string, words []string) []string {
 	type candidate struct {
 		word string
 		d    int
+	}
+	if len(word) > longestWord {
+		return nil
 	}
 	limit := max(1, len([]rune(word))/3)
 	want := strings.ToLower(word)

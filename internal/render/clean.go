@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"io"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -58,4 +59,19 @@ func harmful(r rune) bool {
 		return true
 	}
 	return false
+}
+
+// CleanLines gives a writer that passes on to w what it gets, cleaned, but for the ends
+// of lines: for a log that quotes what came from outside.
+func CleanLines(w io.Writer) io.Writer { return cleaner{w} }
+
+type cleaner struct{ to io.Writer }
+
+func (c cleaner) Write(b []byte) (int, error) {
+	lines := strings.Split(string(b), "\n")
+	for i, l := range lines {
+		lines[i] = Clean(l)
+	}
+	_, err := io.WriteString(c.to, strings.Join(lines, "\n"))
+	return len(b), err
 }

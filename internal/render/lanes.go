@@ -13,7 +13,7 @@ import (
 // Sizes of a lane chart that does not say its own.
 const (
 	laneWidth     = 60
-	laneNameWidth = 24
+	laneNameWidth = 18
 	mostLanes     = 12
 )
 
@@ -54,10 +54,12 @@ func (c *Lanes) Lines() []Line {
 	}
 	wide := prose.Width(c.MarkName)
 	for _, lane := range lanes {
-		wide = max(wide, prose.Width(lane))
+		wide = max(wide, prose.Width(Clean(lane)))
 	}
 	wide = min(wide, cmp.Or(c.NameWidth, laneNameWidth))
-	row := func(name, cells string) Line { return L("%s  %s", prose.Pad(prose.Middle(name, wide), wide), cells) }
+	row := func(name, cells string) Line {
+		return L("%s  %s", prose.Pad(prose.Middle(Clean(name), wide), wide), cells)
+	}
 	out := []Line{row("", c.edges())}
 	for _, lane := range lanes {
 		line := row(lane, c.cells(lane))

@@ -13,8 +13,8 @@ import (
 
 var _ = register("table", renderTable)
 
-// renderTable writes the text for people: the same on a terminal and in a pipe,
-// never truncated.
+// renderTable writes the text for people: the same on a terminal and in a pipe, where
+// nothing is shortened.
 func renderTable(w io.Writer, v View, p *term.Painter) error {
 	var b strings.Builder
 	if len(v.Head) > 0 {
@@ -32,7 +32,7 @@ func renderTable(w io.Writer, v View, p *term.Painter) error {
 		}
 		writeLines(&b, bl.Lines, p)
 		if bl.Table != nil {
-			text, err := tableText(bl.Table, p)
+			text, err := tableText(fitted(bl.Table, v.Width, v.Whole), p)
 			if err != nil {
 				return err
 			}

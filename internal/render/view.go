@@ -18,6 +18,10 @@ type View struct {
 	Blocks []Block
 	// Data is what -o json writes: a struct with json tags, envelope included.
 	Data any
+	// Width is how many columns a table may take before optional columns are left out and
+	// the middles of names are; 0 for as many as it needs. Whole forbids the latter.
+	Width int
+	Whole bool
 	// Report is what formats for code scanning write; nil where the view is none.
 	Report *Report
 }
@@ -55,11 +59,12 @@ func S(style term.Style, format string, args ...any) Span {
 // P is a plain piece.
 func P(format string, args ...any) Span { return S(term.Plain, format, args...) }
 
-// Column is a column of a table. Right aligns numbers; Shorten allows to leave out the
-// middle of its cells where the table is wider than the terminal.
+// Column is a column of a table. Right aligns numbers. Where the table is too wide,
+// Optional columns are left out, the last first, and then the middles of the cells of
+// those that allow to Shorten.
 type Column struct {
-	Name           string
-	Right, Shorten bool
+	Name                     string
+	Right, Shorten, Optional bool
 }
 
 // Table is a grid; rows may be shorter than the columns. An empty cell is shown as
@@ -69,12 +74,14 @@ type Table struct {
 	Rows    [][]Span
 }
 
-// Cols makes columns from names; a leading "#" or ">" right-aligns, a leading "~" allows
-// cells to be shortened (">" and "~" are dropped).
+// Cols makes columns from names; a leading "#" or ">" right-aligns, "~" allows cells to be
+// shortened, and "?" the column to be left out (all but "#" are dropped).
 func Cols(names ...string) []Column {
 	out := make([]Column, len(names))
 	for i, n := range names {
-		out[i] = Column{Name: strings.TrimLeft(n, ">~"), Right: strings.HasPrefix(n, ">") || strings.HasPrefix(n, "#"), Shorten: strings.HasPrefix(n, "~")}
+		name := strings.TrimLeft(n, ">~?")
+		signs := n[:len(n)-len(name)]
+		out[i] = Column{Name: name, Right: strings.Contains(signs, ">") || strings.HasPrefix(name, "#"), Shorten: strings.Contains(signs, "~"), Optional: strings.Contains(signs, "?")}
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package top
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"path/filepath"
@@ -28,7 +29,7 @@ var update = flag.Bool("update", false, "rewrite the frames in testdata")
 // pauses for longer than its session, billing is healthy. It is read once, and so are
 // its sights, which nobody changes.
 var recorded = sync.OnceValues(func() (*inspect.Case, sightsMsg) {
-	c, err := past.ReadFile("testdata/demo.kgcase")
+	c, err := past.ReadFile(context.Background(), "testdata/demo.kgcase")
 	if err != nil {
 		return nil, nil
 	}

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/kgdiag/kgdiag/internal/kconn/fault"
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 // contexts are the named clusters of the configuration file.
@@ -40,8 +41,8 @@ func (n Named) get(key string) string {
 	return ""
 }
 
-// Servers are the addresses as the file has them.
-func (n Named) Servers() string { return n.get(keyServers) }
+// Servers are the addresses as the file has them, without users and passwords.
+func (n Named) Servers() string { return WithoutUser(n.get(keyServers)) }
 
 func (c contexts) names() []string {
 	var out []string
@@ -142,7 +143,7 @@ func (s *Settings) contexts() (contexts, error) {
 func (c *contexts) parse(b []byte) error {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(b, &doc); err != nil {
-		return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+		return prose.YAMLError(err)
 	}
 	if len(doc.Content) == 0 {
 		return nil

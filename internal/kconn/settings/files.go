@@ -1,13 +1,15 @@
 package settings
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
+	"time"
+
+	"github.com/kgdiag/kgdiag/internal/input"
 )
 
 // secretFile reads a file that holds one value; the line end that editors and
@@ -28,26 +30,23 @@ func (s *Settings) Path(p string) string {
 	return p
 }
 
-// ReadFile reads a whole regular file (or pipe: <(vault read …) is how secrets
-// arrive) of at most limit bytes; the errors name the file once and are short.
+// ReadFile reads a whole file (or pipe: <(vault read …) is how secrets arrive) of at
+// most limit bytes; the errors name the file once and are short.
 func ReadFile(path string, limit int64) ([]byte, error) {
-	f, err := os.Open(path)
+	ctx, cancel := context.WithTimeout(context.Background(), pipeTime)
+	defer cancel()
+	b, err := input.Read(ctx, path, limit)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = fmt.Errorf("is a pipe, and was not written to its end within %v", pipeTime)
+	}
 	if err != nil {
 		return nil, FileError(path, err)
-	}
-	defer f.Close()
-	if st, err := f.Stat(); err == nil && st.IsDir() {
-		return nil, fmt.Errorf("%s is a directory, a file is expected", path)
-	}
-	b, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
-		return nil, FileError(path, err)
-	}
-	if int64(len(b)) > limit {
-		return nil, fmt.Errorf("%s is over %d MB: not a configuration file", path, limit>>20)
 	}
 	return b, nil
 }
+
+// pipeTime bounds the waiting for what another program writes.
+const pipeTime = 30 * time.Second
 
 // FileError is what is wrong with a file, which it names once.
 func FileError(path string, err error) error {
@@ -56,6 +55,8 @@ func FileError(path string, err error) error {
 		return fmt.Errorf("%s: no such file", path)
 	case errors.Is(err, fs.ErrPermission):
 		return fmt.Errorf("%s: permission denied", path)
+	case errors.Is(err, input.ErrDirectory):
+		return fmt.Errorf("%s %w", path, err)
 	}
 	var pe *fs.PathError
 	if errors.As(err, &pe) {

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"slices"
@@ -17,6 +18,9 @@ func sameCluster(a, b string) bool {
 	return slices.ContainsFunc(as, func(s string) bool { return slices.Contains(bs, s) })
 }
 
+// errUser does not repeat the address: a password stands in it.
+var errUser = errors.New("an address has USER:PASSWORD@ before the host, which Kafka does not know: set sasl.username and sasl.password")
+
 // SplitServers cuts and checks a list of host[:port]; a missing port is 9092, as
 // in librdkafka (Java refuses such an address).
 func SplitServers(list string) ([]string, error) {
@@ -29,6 +33,9 @@ func SplitServers(list string) ([]string, error) {
 		if i := strings.Index(s, "://"); i >= 0 {
 			// PLAINTEXT://host:port is how listeners are written on brokers.
 			s = s[i+3:]
+		}
+		if strings.Contains(s, "@") {
+			return nil, errUser
 		}
 		host, port, err := net.SplitHostPort(s)
 		if err != nil {
@@ -43,7 +50,7 @@ func SplitServers(list string) ([]string, error) {
 		if n, err := net.LookupPort("tcp", port); err != nil || n == 0 || strings.Trim(port, "0123456789") != "" {
 			return nil, fmt.Errorf("%q: %q is no port", s, port)
 		}
-		if strings.ContainsAny(host, " \t/\\@?#") {
+		if strings.ContainsAny(host, " \t/\\?#") {
 			return nil, fmt.Errorf("%q: %q is no host", s, host)
 		}
 		out = append(out, net.JoinHostPort(host, port))

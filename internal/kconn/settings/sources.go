@@ -217,7 +217,7 @@ func (s *Settings) take(x said) error {
 func (s *Settings) warnOther(cands []candidate) {
 	for _, o := range cands[1:] {
 		if !o.quiet && !sameCluster(cands[0].servers, o.servers) {
-			s.Warn("cluster %s, as %s says; %s says %s", cands[0].servers, cands[0].name, o.name, o.servers)
+			s.Warn("cluster %s, as %s says; %s says %s", WithoutUser(cands[0].servers), cands[0].name, o.name, WithoutUser(o.servers))
 			return
 		}
 	}

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -118,6 +119,9 @@ func (s *Settings) add(v Setting) error {
 	}
 	value, err := s.expand(v.Value)
 	if err != nil {
+		if info.secret && reference.FindString(v.Value) != v.Value { // a password may hold ${…}
+			err = errors.New("it refers by ${…} to something that is not there")
+		}
 		return fault.Usagef("write the value itself, or set the variable", "%s: %w", v.Where(), err)
 	}
 	if fromFile {
@@ -141,8 +145,18 @@ func (s *Settings) add(v Setting) error {
 	return nil
 }
 
+// keyLike is what may be the name of a setting. A line of a PEM key is not.
+var keyLike = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,23}([._-][A-Za-z0-9]{1,24}){0,12}$`)
+
 func (s *Settings) warnUnknown(v Setting) {
 	if known(v.Key) || s.unknown[v.Key] {
+		return
+	}
+	if !keyLike.MatchString(v.Key) {
+		if !s.unknown[""] {
+			s.Warn("%s: no setting, not used, and not shown, since it may be part of a secret: a value of several lines needs \\ at their ends", cmp.Or(v.Origin, "a line"))
+		}
+		s.unknown[""] = true
 		return
 	}
 	s.unknown[v.Key] = true

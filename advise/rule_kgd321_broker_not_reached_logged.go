@@ -1,0 +1,58 @@
+package advise
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pattern"
+)
+
+var _ = register(Rule{
+	ID: "KGD321", Name: "broker-not-reached-logged", Severity: Error, Since: "v0.2.0", Scope: PerLog,
+	Needs: []inspect.Fact{inspect.FactClientLog},
+	Doc: Doc{
+		Summary: "A client cannot connect to the address of a broker, as its log says.",
+		Why: "A client first connects to bootstrap.servers, and from then on to the addresses that the brokers announce (advertised.listeners). Where such an address is localhost, it leads to the client's own host " +
+			"or container; the coordinator is then found and never reached, and the group is never joined.",
+		Fix:   "Set advertised.listeners of the brokers to addresses that the clients can reach, one listener for each network; kgdiag check from the client's host tries them.",
+		Price: "brokers restart one by one",
+		Refs:  []string{"advertised.listeners", "bootstrap.servers", "KIP-103"},
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		failed := s.Logged(signIs(inspect.SignUnreachable, inspect.SignConnectFailed))
+		if len(failed) <= fewErrors || len(s.Logged(func(e inspect.LogEvent) bool { return e.Kind == inspect.LogJoined })) > 0 {
+			return
+		}
+		seed, own := 0, ""
+		for _, e := range failed {
+			if m := loopback.FindString(e.Text); m != "" {
+				own = m
+			}
+			if strings.Contains(e.Text, "bootstrap") || strings.Contains(e.Text, "node -1 ") {
+				seed++
+			}
+		}
+		switch {
+		case own != "" && seed == len(failed):
+			f := s.logged(Error, "no broker answers at the address of bootstrap.servers, "+own+", which is the client's own host or container", failed)
+			f.Fix = &Fix{Summary: "Set bootstrap.servers to the broker's address as it is seen from the client."}
+			report(f)
+		case own != "":
+			report(s.logged(Error, fmt.Sprintf("the broker announces itself as %s (advertised.listeners), which is the client's own host or container: no broker listens there, and the coordinator is never reached", own), failed))
+		case signsOnly(failed, inspect.SignConnectFailed):
+			report(s.logged(Warning, "connections to a broker fail, and the group is never joined", failed))
+		}
+	},
+})
+
+var loopback = pattern.New(`\b(?:localhost|127\.0\.0\.1)\b(?:/127\.0\.0\.1)?(?::\d+)?`)
+
+func signsOnly(es []inspect.LogEvent, sign inspect.Sign) bool {
+	for _, e := range es {
+		if e.Sign != sign {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,146 @@
+package clientconf
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/clientconf/properties"
+)
+
+// Brokers finds the brokers that a file configures: a server.properties, the variables of
+// a broker's container, or a Kafka resource of Strimzi. Of their settings those are kept
+// that bound groups, and the addresses that they give to clients.
+func Brokers(name string, data []byte) []inspect.Broker {
+	if brokerFile(data) {
+		f, err := properties.Parse(data)
+		if err != nil {
+			return nil
+		}
+		config := map[string]string{}
+		for _, e := range f.Entries {
+			config[e.Key] = e.Value
+		}
+		return []inspect.Broker{brokerOf(name, "", config)}
+	}
+	if !isYAML(name, data) || !bytes.Contains(bytes.ToLower(data), []byte("kafka")) {
+		return nil
+	}
+	docs, err := parseYAML(data)
+	if err != nil {
+		return nil
+	}
+	var out []inspect.Broker
+	for _, doc := range docs {
+		for _, s := range childrenOf(doc.kid("services")) {
+			out = append(out, brokerOfVariables(name, s.text("image"), composeVariables(s.kid("environment")))...)
+		}
+		if doc.text("kind") == "Kafka" && strings.HasPrefix(doc.text("apiVersion"), "kafka.strimzi.io/") {
+			out = append(out, strimziBrokers(name, doc.at("spec", "kafka"))...)
+		}
+	}
+	return out
+}
+
+// shippedReplication are images whose brokers start from a file in which
+// offsets.topic.replication.factor is not set, so that Kafka's own 3 holds.
+var shippedReplication = []string{"confluentinc/cp-kafka", "confluentinc/cp-server", "confluentinc/cp-enterprise-kafka", "apache/kafka"}
+
+func brokerOfVariables(name, image string, vars []variable) []inspect.Broker {
+	config := map[string]string{}
+	broker := false
+	for _, v := range vars {
+		broker = broker || slices.Contains(brokerVariables, v.name) || v.name == "KAFKA_ADVERTISED_HOST_NAME"
+		if key, ok := strings.CutPrefix(v.name, "KAFKA_"); ok {
+			value, open := fillPlaceholders(v.value)
+			if !open {
+				config[strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(key, "CFG_"), "_", "."))] = value
+			}
+		}
+	}
+	if !broker || config["process.roles"] == "controller" {
+		return nil
+	}
+	own := slices.ContainsFunc(shippedReplication, func(i string) bool { return strings.Contains(image, i+":") || strings.HasSuffix(image, i) })
+	if _, set := config[OffsetsReplication]; !set && own {
+		config[OffsetsReplication] = "3"
+	}
+	return []inspect.Broker{brokerOf(name, image, config)}
+}
+
+// OffsetsReplication is the setting by which a broker creates __consumer_offsets.
+const OffsetsReplication = "offsets.topic.replication.factor"
+
+func strimziBrokers(name string, kafka *node) []inspect.Broker {
+	config := map[string]string{}
+	for _, k := range childrenOf(kafka.kid("config")) {
+		config[k.key] = k.value
+	}
+	if len(config) == 0 {
+		return nil
+	}
+	n, err := strconv.Atoi(kafka.text("replicas"))
+	if err != nil || n < 1 || n > 100 {
+		n = 1
+	}
+	var out []inspect.Broker
+	for i := range n {
+		b := brokerOf(name, "", config)
+		b.ID, b.Version = int32(i), kafka.text("version")
+		out = append(out, b)
+	}
+	return out
+}
+
+// keptOfBrokers are the settings of a broker, beside those that begin with group. and
+// offsets., that concern groups.
+var keptOfBrokers = []string{"min.insync.replicas", "default.replication.factor", "advertised.listeners", "advertised.host.name", "connections.max.idle.ms", "controller.quorum.voters"}
+
+func brokerOf(name, image string, config map[string]string) inspect.Broker {
+	b := inspect.Broker{From: name, Config: map[string]string{}}
+	id := config["node.id"]
+	if id == "" {
+		id = config["broker.id"]
+	}
+	if n, err := strconv.ParseInt(id, 10, 32); err == nil {
+		b.ID = int32(n)
+	}
+	b.Version = imageVersion(image)
+	for _, k := range slices.Sorted(maps.Keys(config)) {
+		if strings.HasPrefix(k, "group.") || strings.HasPrefix(k, "offsets.") || slices.Contains(keptOfBrokers, k) {
+			b.Config[k] = strings.TrimSpace(config[k])
+		}
+	}
+	return b
+}
+
+// imageVersion is the release of Kafka in an image of Apache's, "apache/kafka:3.9.1"; ""
+// for others.
+func imageVersion(image string) string {
+	if _, tag, ok := strings.Cut(image, "apache/kafka:"); ok && releaseName.MatchString(tag) {
+		return tag
+	}
+	return ""
+}
+
+// Beside joins the configurations of files and of logs. What a program prints of its
+// settings counts where no file was given; it is of the client that the flags name.
+func Beside(files, logged []inspect.ClientConfig) []inspect.ClientConfig {
+	printed := func(c inspect.ClientConfig) bool { return c.Dialect == "printed" }
+	flags := len(files) == 1 && files[0].Where.File == FromFlags && len(files[0].Settings) == 0
+	if len(files) > 0 && !flags {
+		return append(files, slices.DeleteFunc(logged, printed)...)
+	}
+	if !slices.ContainsFunc(logged, printed) {
+		return append(files, logged...)
+	}
+	for i := range logged {
+		if flags && printed(logged[i]) && (!files[0].Assumed || files[0].Family != inspect.Java) {
+			logged[i].Family, logged[i].Version, logged[i].Assumed = files[0].Family, files[0].Version, files[0].Assumed
+		}
+	}
+	return logged
+}

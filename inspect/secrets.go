@@ -1,0 +1,67 @@
+package inspect
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/kgdiag/kgdiag/internal/pattern"
+)
+
+// Masked stands where a secret was.
+const Masked = "***"
+
+// The forms in which secrets stand in log lines and in values that hold more than one
+// thing. Each pattern keeps what tells a reader what was there, as its first group.
+var secretForms = []*regexp.Regexp{
+	// A private key, up to its end or that of the text.
+	regexp.MustCompile(`(?s)(-----BEGIN [A-Z ]*PRIVATE KEY-----).*?(?:-----END [A-Z ]*-----|$)`),
+	// https://user:X@host and user:X@host.example.
+	regexp.MustCompile(`(://[^\s/@:]*:)\S+@`),
+	regexp.MustCompile(`(\b[\w.-]+:)[^\s:@/"'=]+@(?:[\w-]+\.[\w.-]+|localhost\b|[\w-]+:\d)`),
+	// <password>X</password>, and the same of other names.
+	regexp.MustCompile(`(?i)(<[^<>/]*(?:` + secretNames + `)[^<>/]*>)[^<]+`),
+	// Authorization: Basic X, and a bearer token anywhere.
+	regexp.MustCompile(`(?i)(\bauthorization\\?["']?\s*[=:]\s*\\?["']?(?:(?:basic|bearer|digest|negotiate|sasl|token)\s+)?)[^\s"'\\,;]+`),
+	regexp.MustCompile(`(?i)(\b(?:bearer|basic)\s+)[A-Za-z0-9+/=._~-]{16,}`),
+	// password=X, "password": "X", password1 = 'X', -Dx.password=X, password=\"X\".
+	regexp.MustCompile(`(?i)((?:` + secretNames + `)[\w.-]*\\*["']?\s*(?:=>|[=:])\s*)(?:\\+"[^"]*?\\+"|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s;}\]]+)`),
+	// --password X, password 'X', password is X.
+	regexp.MustCompile(`(?i)(--?[\w.-]*(?:` + secretNames + `)[\w.-]*\s+)[^\s-]\S*`),
+	regexp.MustCompile(`(?i)(\b(?:password|passphrase|secret|token)\s+(?:is\s+|was\s+)?)(?:"[^"]+"|'[^']+')`),
+	regexp.MustCompile(`(?i)(\b(?:password|passphrase|secret) (?:is|was)\s+)\S+`),
+	// Tokens and keys that look like nothing else.
+	regexp.MustCompile(`(\b)eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*)?`),
+	regexp.MustCompile(`(\b)(?:AKIA|ASIA)[0-9A-Z]{16}\b`),
+}
+
+// secretNames are the words that the name of a secret holds.
+const secretNames = `password|passwd|passwort|pwd|passphrase|passcode|secret|token|jaas\.config|credential|user[._-]?info|` +
+	`(?:api|access|account|shared|shared[._-]?access|private|encryption|master)[._-]?key|sharedaccesssignature|signature`
+
+// secretHints are what a text with one of the forms holds at least: most lines hold none,
+// and are not searched.
+var secretHints = pattern.New(`(?i)@|BEGIN |authorization|bearer|basic |eyJ|AKIA|ASIA|` + secretNames)
+
+// MaskSecrets hides what looks like a secret in a text from outside: passwords, tokens,
+// keys, and the user before a host, in the spellings of logs, URLs, JSON, XML and
+// command lines. What is not marked as a secret in any of these ways it cannot know.
+func MaskSecrets(s string) string {
+	if !secretHints.MatchString(s) {
+		return s
+	}
+	for _, form := range secretForms {
+		s = form.ReplaceAllStringFunc(s, func(found string) string {
+			m := form.FindStringSubmatch(found)
+			rest := found[len(m[1]):]
+			end := ""
+			switch {
+			case strings.Contains(rest, "@"):
+				end = rest[strings.LastIndexByte(rest, '@'):]
+			case strings.HasSuffix(rest, ","):
+				end = ","
+			}
+			return m[1] + Masked + end
+		})
+	}
+	return s
+}

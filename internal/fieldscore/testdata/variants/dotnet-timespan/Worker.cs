@@ -1,0 +1,5 @@
+var config = new ConsumerConfig
+{
+    GroupId = "g",
+    MaxPollIntervalMs = (int)TimeSpan.FromMinutes(1).TotalMilliseconds,
+};
