@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -48,6 +49,8 @@ const scriptTime = 30 * time.Second
 //	join NAME group=G topics=T,… [client=C] [host=H] [session=D] [rebalance=D] [heartbeat=D] [maxpoll=D] [instance=I] [assignor=A] [server] [regex]
 //	member kill|leave|freeze|thaw NAME, member stall NAME D
 //	await stable GROUP N, await empty GROUP, await committed GROUP TOPIC PARTITION OFFSET
+//	hook FILE                         $HOOK is a web hook that appends what it is sent to FILE
+//	scrape FILE TO                    save the metrics whose address a program wrote to FILE
 //	await output FILE PATTERN         until a background program has written so
 //	produce TOPIC PARTITION N, feed TOPIC PARTITIONS D
 //	align GROUP, misplace GROUP       leader and coordinator agree for a group without members, or do not
@@ -78,7 +81,7 @@ func scriptParams(dir string) testscript.Params {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"cluster": cmdCluster, "join": cmdJoin, "member": cmdMember, "await": cmdAwait,
 			"produce": cmdProduce, "feed": cmdFeed, "align": cmdAlign, "misplace": cmdMisplace, "deny": cmdDeny, "broker": cmdBroker, "move": cmdMove, "delete": cmdDelete, "topic": cmdTopic,
-			"exits": cmdExits, "interrupted": cmdInterrupted, "screen": cmdScreen,
+			"hook": cmdHook, "scrape": cmdScrape, "exits": cmdExits, "interrupted": cmdInterrupted, "screen": cmdScreen,
 		},
 	}
 }
@@ -358,6 +361,39 @@ func cmdTopic(ts *testscript.TestScript, neg bool, args []string) {
 	if there != (args[0] == "present") {
 		ts.Fatalf("topic %s is not %s: %v", args[1], args[0], names)
 	}
+}
+
+func cmdHook(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, args, 1, "hook FILE")
+	file := ts.MkAbs(args[0])
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err == nil {
+			_, err = io.Copy(f, r.Body)
+			err = errors.Join(err, f.Close())
+		}
+		if err != nil {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	}))
+	ts.Defer(server.Close)
+	ts.Setenv("HOOK", server.URL)
+}
+
+var metricsAt = regexp.MustCompile(`metrics at (http://\S+)`)
+
+func cmdScrape(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, neg, args, 2, "scrape FILE TO")
+	m := metricsAt.FindStringSubmatch(ts.ReadFile(args[0]))
+	if m == nil {
+		ts.Fatalf("no address of metrics in %s", args[0])
+	}
+	r, err := http.Get(m[1])
+	ts.Check(err)
+	defer r.Body.Close()
+	b, err := io.ReadAll(r.Body)
+	ts.Check(err)
+	ts.Check(os.WriteFile(ts.MkAbs(args[1]), b, 0o600))
 }
 
 func cmdExits(ts *testscript.TestScript, neg bool, args []string) {

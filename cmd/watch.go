@@ -30,6 +30,8 @@ type watchCmd struct {
 	members     int
 	since       string
 	onRisk      string
+	metrics     string
+	notify      string
 	to          string
 	logs        []string
 	causes      []string
@@ -57,6 +59,7 @@ generation, settings, state and coordinator, until --for ends or Ctrl-C.`,
 		Example: `  kgdiag watch orders
   kgdiag watch orders --for 20m --fail-on rebalance            1 if it rebalanced
   kgdiag watch orders --until-stable 30s --members 6 --for 5m  a deploy gate
+  kgdiag watch --metrics 9188 --notify https://hooks.example/kafka
   kgdiag watch -o json | jq 'select(.type=="rebalance")'`,
 		RunE: o.run,
 	}
@@ -71,6 +74,8 @@ generation, settings, state and coordinator, until --for ends or Ctrl-C.`,
 	f.StringArrayVar(&o.logs, "log", nil, "client or broker log `FILE`, read again as it grows: turns inferred causes into stated ones (repeatable)")
 	f.StringVar(&o.to, "to", "", "keep what is seen as a case `FILE`, which why, history and advise take with --from")
 	f.StringVar(&o.onRisk, "on-risk", "", "run this `CMD` (sh -c) when a member is about to be evicted; KGDIAG_GROUP, KGDIAG_MEMBER, … say which")
+	f.StringVar(&o.metrics, "metrics", "", "serve OpenMetrics at `ADDRESS`, path /metrics: PORT for this machine alone, or HOST:PORT")
+	f.StringVar(&o.notify, "notify", "", "POST each cause as JSON to this `URL`, once it is settled: at once if very likely, else after a minute")
 	f.IntVar(&o.members, "members", 0, "members that --until-stable asks of each group")
 	return c
 }
@@ -141,6 +146,9 @@ func (o *watchCmd) validate(c *cobra.Command, ids []string) error {
 	if _, err := parseCauses(o.causes); err != nil {
 		return err
 	}
+	if err := o.validateOutlets(); err != nil {
+		return err
+	}
 	from, err := o.parseMoment("--since", o.since, o.now())
 	if err != nil {
 		return err
@@ -164,6 +172,10 @@ func (o *watchCmd) follow(ctx context.Context, w *watch.Watcher) error {
 	if err != nil {
 		return err
 	}
+	listener, err := o.listen()
+	if err != nil {
+		return err
+	}
 	starting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	info, err := w.Start(starting)
@@ -184,10 +196,15 @@ func (o *watchCmd) follow(ctx context.Context, w *watch.Watcher) error {
 		defer stop()
 	}
 	risk := &riskRunner{a: o.app, command: o.onRisk}
+	outlets, err := o.outlets(ctx, listener, info)
+	if err != nil {
+		return err
+	}
 	saved := o.began
 	result, err := w.Run(ctx, func(e watch.Event) error {
 		o.weigh(&e)
 		risk.run(ctx, &e)
+		outlets.event(&e)
 		if now := o.now(); o.to != "" && now.Sub(saved) >= saveEvery {
 			saved = now
 			if err := o.save(w); err != nil {
@@ -200,6 +217,7 @@ func (o *watchCmd) follow(ctx context.Context, w *watch.Watcher) error {
 		return out.event(&e)
 	})
 	risk.wait()
+	outlets.close()
 	if saveErr := o.save(w); err == nil {
 		err = saveErr
 	}

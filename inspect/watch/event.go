@@ -96,6 +96,8 @@ type Event struct {
 	Silent *inspect.Millis `json:"silent_ms,omitempty"` // since its last commit
 	Limit  *inspect.Millis `json:"limit_ms,omitempty"`  // its rebalance timeout
 	OutAt  inspect.Time    `json:"out_at,omitzero"`     // when it will be put out, about
+	// Partitions is how many partitions a silent member does not consume.
+	Partitions int `json:"partitions,omitempty"`
 
 	// Happened is when the rebalance was that a cause is about; Time is when it was found.
 	Happened   inspect.Time       `json:"happened,omitzero"`

@@ -152,7 +152,11 @@ func (k *risks) assessMember(g *group, m *membership.Member, owned []inspect.Top
 	}
 	if s.growing && !s.told && quiet >= after {
 		s.told = true
-		events = append(events, k.event(g, m, MemberSilent, now, quiet))
+		e := k.event(g, m, MemberSilent, now, quiet)
+		for _, t := range owned {
+			e.Partitions += len(t.Partitions)
+		}
+		events = append(events, e)
 	}
 	if s.told && !s.atRisk && m.Client.Family.PollInterval() && limit > 0 && quiet >= limit/riskShare {
 		s.atRisk = true

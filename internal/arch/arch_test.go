@@ -48,6 +48,8 @@ var allowed = map[string][]string{
 	"internal/top":                  {"advise/diagnose", "inspect", "inspect/collect", "inspect/past", "inspect/watch", "internal/eventtext", "internal/prose", "internal/render", "internal/term"},
 	"internal/render":               {"internal/term", "internal/prose"},
 	"internal/show":                 {"inspect", "locate", "internal/prose", "internal/render", "internal/term"},
+	"internal/metrics":              {"inspect", "inspect/watch"},
+	"internal/notify":               {"inspect/watch"},
 	"internal/page":                 {"inspect", "advise", "advise/diagnose", "internal/prose", "internal/render"},
 	"internal/kconn":                {"internal/kconn/settings", "internal/kconn/credentials", "internal/kconn/stores", "internal/kconn/fault", "internal/hedge", "internal/prose"},
 	"internal/kconn/settings":       {"internal/kconn/fault", "inspect/clientconf/properties", "internal/prose", "internal/input"},
@@ -70,7 +72,7 @@ var allowed = map[string][]string{
 	"internal/wire":                 {},                       // tests only
 	"cmd": {"advise", "advise/diagnose", "advise/explain", "inspect", "inspect/access", "inspect/clientconf", "inspect/clientconf/properties",
 		"inspect/clientlog", "inspect/collect", "inspect/offsetlog", "inspect/past", "inspect/watch", "locate",
-		"internal/demo", "internal/kconn", "internal/kconn/fault", "internal/input", "internal/page", "internal/project", "internal/prose", "internal/render", "internal/show", "internal/flaghelp", "internal/eventtext", "internal/term", "internal/top"},
+		"internal/demo", "internal/kconn", "internal/kconn/fault", "internal/input", "internal/metrics", "internal/notify", "internal/page", "internal/project", "internal/prose", "internal/render", "internal/show", "internal/flaghelp", "internal/eventtext", "internal/term", "internal/top"},
 }
 
 // onlyImporter names libraries that one package alone may know, so that a change of
@@ -79,6 +81,7 @@ var onlyImporter = map[string]string{
 	"github.com/clipperhouse/displaywidth": "internal/prose",
 	"github.com/olekukonko/tablewriter":    "internal/render",
 	"github.com/fatih/color":               "internal/term",
+	"github.com/prometheus/client_golang":  "internal/metrics",
 	"github.com/spf13/cobra":               "cmd",
 	"charm.land/bubbletea":                 "internal/top",
 }
