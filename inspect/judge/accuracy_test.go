@@ -115,7 +115,29 @@ type heldOut struct {
 
 // holdouts are the hold-outs: the latest, then the others in the order of their time.
 var holdouts = []heldOut{
-	{file: "departures-holdout-5", seen: true, wrong: 1, text: `
+	{file: "departures-holdout-6", seen: true, text: `
+### Sixth hold-out: timeouts as people set them, later the same day
+
+61 groups of ten clients (seed 20261301, 64 planned) on Kafka 4.1.1, recorded and scored after the rules of the fifth had been changed as said
+above, on two cores under a load of 25 to 38: the clients were starved as well, which the coordinator's log labels.
+
+The rows *first code* are the verdicts of commit 33e5e8f, those *before* what commit 5539601 said **before anything was changed for it**. With what polls
+saw 21 of 21 with high confidence were right; of the 41 that records can decide 16 were right at high, 15 at medium, 3 at low, 6 were hedged or
+unknown, one was wrong at medium: asked were half at high and less than a tenth hedged or unknown. Three kinds were mended then: what is committed with
+the work comes up to a batch after its poll (an overrun of 75 s that showed 54 s after the last commit was called a session of 45 s, and one of
+20 s that showed after 19.8 s nothing at all), and where no member of before stayed nothing bounds the join (a
+medium verdict is now low), and two evictions are no deploy. A silence that exceeds the poll interval by less than a tenth keeps the overrun as a rival.
+
+`, before: `| first code, records alone: all 61 | 11 | 18 | 9 | 0 | 2 | 6 | 14 | 0 | 1 | 0 |
+| first code, and what polls saw: all 61 | 21 | 15 | 4 | 0 | 1 | 5 | 14 | 0 | 1 | 0 |
+| before, records alone: all 61 | 11 | 19 | 9 | 0 | 2 | 6 | 13 | 0 | 1 | 0 |
+| before, with the client library: all 61 | 11 | 19 | 9 | 0 | 2 | 6 | 13 | 0 | 1 | 0 |
+| before, and where partitions ended: all 61 | 11 | 19 | 9 | 0 | 2 | 6 | 13 | 0 | 1 | 0 |
+| before, and what polls saw: all 61 | 21 | 15 | 4 | 0 | 1 | 5 | 14 | 0 | 1 | 0 |
+| before, decided by records | 7 | 19 | 7 | 0 | 1 | 4 | 2 | 0 | 1 | 0 |
+| before, decided by records, and what polls saw | 16 | 15 | 3 | 0 | 0 | 3 | 3 | 0 | 1 | 0 |
+`},
+	{file: "departures-holdout-5", seen: true, text: `
 ### Fifth hold-out: timeouts as people set them, 30 November 2026
 
 134 groups of ten clients (seeds 20261208 to 20261211) on Kafka 3.9.1, 4.1.1 and 4.4.0: 17 at the clients' own timeouts, 81 with sessions
@@ -128,7 +150,8 @@ were hedged or unknown; where the leaders answered whether records waited, 30 of
 With what polls saw **one verdict of 40 with high confidence was wrong**: every member of a KafkaJS group had lost a coordinator that
 was paused and had rejoined under a new id, which was taken for a restart within the session. That kind is fixed: what happens
 to all members at once is no restart of one process. The wrong verdict of medium confidence, two of four aiokafka members that left within
-24 s, one of them closed and restarted, called a rolling restart, is left as it is.
+24 s, one of them closed and restarted, called a rolling restart, was left as it was until the sixth hold-out showed the kind again: two
+evictions, which two faults explain as well, are now a rolling restart of low confidence.
 
 `, before: `| first code, records alone: all 134 | 15 | 57 | 17 | 0 | 3 | 4 | 37 | 0 | 1 | 0 |
 | first code, and what polls saw: all 134 | 37 | 48 | 9 | 0 | 1 | 3 | 34 | 1 | 1 | 0 |

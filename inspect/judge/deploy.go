@@ -272,8 +272,11 @@ func (r *roll) deploy() *deploy {
 		return nil // too few for a deploy, or more than there are: some went more than once
 	}
 	conf := inspect.Medium
-	if (clean || static) && len(r.lanes) >= 3 {
+	switch {
+	case (clean || static) && len(r.lanes) >= 3:
 		conf = inspect.High
+	case !clean && !static && len(r.lanes) < 3: // two evictions, which two faults explain as well
+		conf = inspect.Low
 	}
 	return &deploy{replaced: len(r.lanes), of: most, conf: conf}
 }

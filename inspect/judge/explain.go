@@ -234,6 +234,10 @@ var (
 		weakDoubts[0],
 	}
 	sessionDoubts = []doubt{
+		{cap: inspect.Medium, rival: inspect.PollIntervalExceeded, when: func(e *evidence, _ *verdict) bool { return e.littleOver() },
+			says: func(e *evidence) string {
+				return "a poll interval of " + dur(e.rebalance) + " that a busy machine noticed late would look the same"
+			}},
 		{cap: inspect.Medium, rival: inspect.PollIntervalExceeded,
 			when: func(e *evidence, _ *verdict) bool {
 				return e.equal() && !e.step.ServerSide && e.family == inspect.Unknown
@@ -331,8 +335,10 @@ var (
 			}},
 	}
 
-	// joinDoubts: the join phase may have waited for it until the rebalance timeout.
-	joinDoubts = []doubt{{cap: inspect.Medium, rival: inspect.RejoinTimedOut,
+	// joinDoubts: the join phase may have waited for it until the rebalance timeout, or for
+	// others: where no member stayed, none shows how long it lasted.
+	joinDoubts = []doubt{{cap: inspect.Low, when: func(e *evidence, _ *verdict) bool { return e.noneStayed() },
+		says: always("no member of before stayed, so nothing shows how long the join lasted")}, {cap: inspect.Medium, rival: inspect.RejoinTimedOut,
 		when: func(e *evidence, v *verdict) bool {
 			return e.mayHaveHeld && v.cause != inspect.RestartedWithinSession && !e.heldSurely(v)
 		}}}
@@ -511,6 +517,20 @@ func (e *evidence) backAfterExpiry(v *verdict) bool {
 // livesOn reports a KIP-848 member that came back as the process that it was.
 func (e *evidence) livesOn() bool {
 	return e.step.ServerSide && e.ret != nil && e.ret.m.ID == e.Member.ID
+}
+
+// littleOver reports a silence that exceeds the poll interval by less than a tenth of it,
+// more than a quiet machine is late.
+func (e *evidence) littleOver() bool {
+	over := e.gapLo - e.rebalance
+	return over >= 0 && over < e.rebalance/10 && slices.ContainsFunc(e.missed, func(w window) bool { return w.cause == inspect.PollIntervalExceeded })
+}
+
+// noneStayed reports a classic rebalance after which a group of several has other members
+// alone, and polls did not see this one go.
+func (e *evidence) noneStayed() bool {
+	s := e.step
+	return !s.ServerSide && !s.Empty && !e.live && len(s.Before) > 1 && len(s.survivors) == 0
 }
 
 func (e *evidence) cameBack() bool { return e.ret != nil || e.Swap != nil }

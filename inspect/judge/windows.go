@@ -134,9 +134,10 @@ func overrunWindows(e *evidence, noLeave bool) []window {
 		return nil // the process that overran would have kept its member id
 	}
 	var out []window
-	// librdkafka's timer commits once more after the poll loop has stalled.
+	// librdkafka's timer commits once more after the poll loop has stalled. What is
+	// committed with the work comes after its poll, by up to the time of a batch.
 	late := time.Duration(0)
-	if e.cad.timer && (family == inspect.Librdkafka || family == inspect.Unknown) {
+	if !e.cad.timer || family == inspect.Librdkafka || family == inspect.Unknown {
 		late = c
 	}
 	if direct := !noLeave && !(server && family == inspect.Librdkafka); direct {
