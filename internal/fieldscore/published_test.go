@@ -26,8 +26,13 @@ The row of a commit is what it said before anything was changed for the batch; *
 test fails where a report becomes worse. Only the rows of a commit are a hold-out.
 
 The first 25 reports of batch3 were written, and scored with 7fa05d1, before the code of d2ff4cc was: their files lay open
-meanwhile, and d2ff4cc answers every one of them right. The last 25 were written when most of that code had landed. Their row is the
-one to expect on new reports: 12 of 23.
+meanwhile, and d2ff4cc answers every one of them right. The last 25 were written when most of that code had landed.
+
+batch4 is what searches of issue trackers gave for a list of neutral questions that was written down first; left out was only what had
+no accepted cause or stood in an earlier batch. The expectations lay where nobody who changes the code saw them until the rows were
+taken. Then every answer was read: six expectations that let pass less than the accepted answer, or something false beside it, were
+made stricter, which turned the first row from 13, 6, 8, 0 and 13, 2, 8, 0 into what stands here, and one was relaxed. Its last row is
+the one to expect on new reports: 13 of 27, and 14 of the 23 open ones.
 
 *healthy* are no reports: ten minutes of normal work of each client, three members and a rolling deploy among them, recorded against
 Kafka 4.1.1. Nothing above info is right there; any warning is a false alarm and counts as misled.
@@ -52,6 +57,10 @@ var measured = map[string][][2]string{
 	"healthy": {
 		{"7fa05d1", "11 | 5 | 0 | 3 | 3 | 0 | 0 | 0 | 0 | 0"},
 		{"44e61b3", "11 | 5 | 0 | 0 | 6 | 0 | 0 | 0 | 0 | 0"},
+	},
+	"batch4": {
+		{"33e5e8f", "27 | 12 | 6 | 7 | 2 | 23 | 12 | 3 | 6 | 2"},
+		{"46aefa9", "27 | 13 | 6 | 6 | 2 | 23 | 14 | 1 | 6 | 2"},
 	},
 	"variants": {{"33e5e8f", "83 | 51 | 7 | 25 | 0 | 5 | 2 | 0 | 3 | 0"}},
 	"batch2": {
