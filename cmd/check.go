@@ -62,7 +62,7 @@ func (o *checkCmd) run(cmd *cobra.Command, _ []string) error {
 		return err
 	}
 	limit := conn.Timeout()
-	ctx, cancel := context.WithTimeout(cmd.Context(), 2*limit)
+	ctx, cancel := context.WithTimeout(cmd.Context(), limit)
 	defer cancel()
 	c := check(ctx, conn)
 	if errors.Is(c.failed, context.Canceled) {

@@ -352,7 +352,7 @@ func rightLines(r *access.Report) []render.Line {
 		switch x.State {
 		case access.No:
 			style, mark = term.Bad, "no"
-		case access.Absent, access.Unknown:
+		case access.Absent, access.Unknown, access.Silent:
 			style, mark = term.Dim, "-"
 		}
 		text := x.What

@@ -68,6 +68,9 @@ func (d *describeCmd) run(cmd *cobra.Command, args []string) error {
 	if missing != nil {
 		return groupsError(missing)
 	}
+	if err := unlisted(c.Gaps); err != nil {
+		return err
+	}
 	return d.strictly(c.Gaps)
 }
 
@@ -81,7 +84,7 @@ func (d *describeCmd) readCluster(ctx context.Context, sel collect.Selection) (c
 		return nil, nil, err
 	}
 	defer s.close()
-	limited, cancel := context.WithTimeout(ctx, s.conn.Timeout())
+	limited, cancel := s.within(ctx)
 	defer cancel()
 	c, err = s.collector.Collect(limited, sel, collect.Want{Lag: true, Log: true, Limits: true, Topics: true})
 	switch {

@@ -36,7 +36,7 @@ func (d *describeCmd) view(c *inspect.Case, named bool) render.View {
 	}
 	switch {
 	case len(c.Groups) == 0:
-		v.Blocks = append(v.Blocks, render.Block{Lines: []render.Line{render.L("no group matches")}, NoTSV: true})
+		v.Blocks = append(v.Blocks, render.Block{Lines: []render.Line{noGroupLine(c.Gaps)}, NoTSV: true})
 	case len(v.Blocks) == 0:
 		v.Blocks = show.Groups(c.Groups, c.Gaps, show.Options{Verbose: d.flags.verbose, When: d.when})
 	}

@@ -3,10 +3,12 @@ package cmd
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/render"
 )
 
 // parseFailOn reads --fail-on of commands that know no severities.
@@ -20,6 +22,39 @@ func parseFailOn(word string) (inspect.FailOn, error) {
 // trips reports whether one of the rebalances trips --fail-on.
 func trips(f inspect.FailOn, list []inspect.Rebalance) bool {
 	return slices.ContainsFunc(list, func(r inspect.Rebalance) bool { return f.Rebalance(&r) })
+}
+
+// gate is the outcome of a look back that was shown whole: --fail-on has tripped, or
+// could not look everywhere, or something was not read.
+func (a *app) gate(f inspect.FailOn, gaps []inspect.Gap, lists iter.Seq[[]inspect.Rebalance]) error {
+	for list := range lists {
+		if trips(f, list) {
+			return tripped()
+		}
+	}
+	if blind := inspect.NoHistory(gaps); f != inspect.FailNever && len(blind) > 0 {
+		return incomplete(fmt.Errorf("--fail-on %s: could not look: %s: %s", f, blind[0].What, blind[0].Why), "")
+	}
+	if err := unlisted(gaps); err != nil {
+		return err
+	}
+	return a.strictly(gaps)
+}
+
+// noGroupLine stands where no group is shown.
+func noGroupLine(gaps []inspect.Gap) render.Line {
+	if len(inspect.Unlisted(gaps)) > 0 {
+		return render.L("no group is known: not all brokers said which groups they have")
+	}
+	return render.L("no group matches")
+}
+
+// unlisted is the error of a list of groups that is not whole; nil where it is.
+func unlisted(gaps []inspect.Gap) error {
+	if missing := inspect.Unlisted(gaps); len(missing) > 0 {
+		return incomplete(fmt.Errorf("the list of groups is not complete: %s: %s", missing[0].What, missing[0].Why), "kgdiag check says which brokers answer")
+	}
+	return nil
 }
 
 // parseCauses reads --cause.

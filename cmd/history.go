@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/collect"
 	"github.com/kgdiag/kgdiag/inspect/past"
 	"github.com/kgdiag/kgdiag/internal/prose"
@@ -73,12 +74,13 @@ func (h *historyCmd) run(c *cobra.Command, args []string) error {
 	if p.Missing != nil {
 		return groupsError(p.Missing)
 	}
-	for i := range groups {
-		if trips(chosen.failOn, groups[i].Rebalances) {
-			return tripped()
+	return h.gate(chosen.failOn, p.Case.Gaps, func(yield func([]inspect.Rebalance) bool) {
+		for i := range groups {
+			if !yield(groups[i].Rebalances) {
+				return
+			}
 		}
-	}
-	return h.strictly(p.Case.Gaps)
+	})
 }
 
 // nothingRead explains a log of which nothing could be read.

@@ -46,7 +46,7 @@ func (h *historyCmd) view(c *inspect.Case, groups []inspect.History, causes []in
 		v.Blocks = append(v.Blocks, render.Block{Lines: []render.Line{render.L("%s without a rebalance in this time", prose.Plural(quiet, "group"))}, NoTSV: true})
 	}
 	if len(groups) == 0 {
-		v.Blocks = append(v.Blocks, render.Block{Lines: []render.Line{render.L("no group matches")}, NoTSV: true})
+		v.Blocks = append(v.Blocks, render.Block{Lines: []render.Line{noGroupLine(c.Gaps)}, NoTSV: true})
 	}
 	if lines := show.Gaps(inspect.HistoryGaps(c.Gaps)); len(lines) > 0 {
 		v.Blocks = append(v.Blocks, render.Block{Lines: lines, NoTSV: true})

@@ -78,7 +78,9 @@ func (o *locateCmd) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	defer s.close()
-	l, err := o.ask(ctx, s.collector, sel)
+	limited, cancel := s.within(ctx)
+	defer cancel()
+	l, err := o.ask(limited, s.collector, sel)
 	if err != nil {
 		return err
 	}

@@ -104,9 +104,10 @@ func (p *pastFlags) readFile(c *cobra.Command, a *app, sel collect.Selection) (*
 func (a *app) readPast(ctx context.Context, s *session, q past.Query) (*past.Past, error) {
 	bar := a.progress("reading " + locate.OffsetsTopic)
 	defer bar.done()
-	q.Describe = s.conn.Timeout()
+	limited, cancel := s.within(ctx)
+	defer cancel()
 	r := past.Reader{Collector: s.collector, Scanner: s.scanner, Progress: func(p offsetlog.Progress) { bar.show(p.Offsets, p.Total) }}
-	p, err := a.told(r.Read(ctx, q))
+	p, err := a.told(r.Read(limited, q))
 	if err != nil {
 		return nil, groupsError(err)
 	}

@@ -45,6 +45,7 @@ func (r *recordCmd) read(cmd *cobra.Command, sel collect.Selection) (*past.Past,
 		ctx = context.WithoutCancel(ctx) // the signal has ended the looking; a second one ends the process
 	}
 	w.To = inspect.At(r.now())
+	s.began = w.To.Time // --for counts for itself
 	p, err := r.readPast(ctx, s, r.past.query(r.app, sel, collect.Everything(), w))
 	if err != nil { // the cluster is gone by now: what was seen of it is evidence all the more
 		return &past.Past{Case: seen, Missing: err}, stopped, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -23,15 +24,22 @@ type session struct {
 	conn      kconn.Config
 	collector *collect.Collector
 	scanner   *offsetlog.Scanner
+	began     time.Time // of the run, from which --timeout counts
+}
+
+// within is the context with what --timeout leaves of the run.
+func (s *session) within(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithDeadline(ctx, s.began.Add(s.conn.Timeout()))
 }
 
 // open connects and prepares the readers; the caller closes the session.
 func (a *app) open(ctx context.Context) (*session, error) {
+	began := time.Now()
 	client, conn, err := a.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s := &session{client: client, conn: conn}
+	s := &session{client: client, conn: conn, began: began}
 	s.scanner = &offsetlog.Scanner{Client: client, Warm: conn.Warm, Dial: func() (*kgo.Client, error) { return kgo.NewClient(conn.Options()...) }}
 	s.scanner.Learn(conn.Met())
 	s.collector = collect.New(client, collect.Options{PerBroker: conn.BrokerTimeout(), Now: a.now, Log: s.scanner, Met: conn.Met(),

@@ -28,8 +28,11 @@ func (w *whyCmd) triageView(c *inspect.Case, t diagnose.Triage) render.View {
 		}
 		block.After = append(block.After, w.sharedLines(t, w.clockFor(c.Window))...)
 		block.After = append(block.After, w.page().Label("next", "kgdiag why "+prose.ShellWord(t.Groups[0].Group)+w.connectWords()+w.past.pastWords()))
-	} else {
-		block.Lines = []render.Line{render.L("none of %s rebalanced", prose.Plural(len(t.Groups), "group"))}
+	} else if block.Lines = []render.Line{noGroupLine(c.Gaps)}; len(t.Groups) > t.Unread() {
+		block.Lines = []render.Line{render.L("none of %s rebalanced", prose.Plural(len(t.Groups)-t.Unread(), "group"))}
+	}
+	if n := t.Unread(); n > 0 {
+		block.Lines = append(block.Lines, render.L("of %s nothing of the past was read: whether they rebalanced is not known", prose.Plural(n, "group")))
 	}
 	v.Blocks = append(v.Blocks, block)
 	if lines := show.Gaps(inspect.HistoryGaps(c.Gaps)); len(lines) > 0 {

@@ -187,6 +187,9 @@ func (o *watchCmd) follow(ctx context.Context, w *watch.Watcher) error {
 	if err := out.start(info); err != nil {
 		return err
 	}
+	for _, g := range info.Unlisted {
+		o.warn("%s: %s", g.What, g.Why)
+	}
 	if o.onRisk != "" && !info.Log {
 		o.warn("--on-risk: only commits tell that a member is silent, and __consumer_offsets is not read: the command will not run")
 	}
@@ -318,6 +321,8 @@ func (o *watchCmd) outcome(r *watch.Result, reason endReason) error {
 	case len(r.Blind) > 0:
 		return incomplete(fmt.Errorf("group %s: nothing of it could be read, so nothing was watched", prose.Quoted(r.Blind)),
 			"kgdiag check says what may be read, and the ACLs for the rest")
+	case len(r.Unlisted) > 0:
+		return incomplete(fmt.Errorf("%s: not listed, so nothing of them was watched", strings.Join(r.Unlisted, ", ")), "kgdiag check says which brokers answer")
 	case len(r.NeverCame) > 0:
 		return notFound(fmt.Errorf("group %s: never came", prose.Quoted(r.NeverCame)), "")
 	}

@@ -94,12 +94,13 @@ func (w *whyCmd) run(c *cobra.Command, args []string) error {
 	if p.Missing != nil {
 		return groupsError(p.Missing)
 	}
-	for i := range t.Groups {
-		if trips(chosen.failOn, t.Groups[i].Rebalances) {
-			return tripped()
+	return w.gate(chosen.failOn, p.Case.Gaps, func(yield func([]inspect.Rebalance) bool) {
+		for i := range t.Groups {
+			if !yield(t.Groups[i].Rebalances) {
+				return
+			}
 		}
-	}
-	return w.strictly(p.Case.Gaps)
+	})
 }
 
 // document writes a report, whole or not at all.

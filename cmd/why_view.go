@@ -42,7 +42,7 @@ func (w *whyCmd) view(c *inspect.Case, t diagnose.Triage) render.View {
 		v.Blocks = append(v.Blocks, render.Block{Lines: lines, NoTSV: true})
 	}
 	if len(ds) == 0 {
-		v.Blocks = append(v.Blocks, render.Block{Lines: []render.Line{render.L("no group matches")}, NoTSV: true})
+		v.Blocks = append(v.Blocks, render.Block{Lines: []render.Line{noGroupLine(c.Gaps)}, NoTSV: true})
 	}
 	v.Blocks = append(v.Blocks, render.Block{Table: whyTSV(ds), TSVOnly: true})
 	return v
@@ -66,8 +66,8 @@ func whyTSV(ds []diagnose.Diagnosis) *render.Table {
 		if f := d.Fix(); f != nil && !d.AtRecord {
 			set = strings.Join(settings(f.Fix.Set), " ")
 		}
-		t.Rows = append(t.Rows, render.Row(d.Group, string(d.Verdict), d.State, gen, members, lag, fmt.Sprint(d.Summary.Rebalances),
-			fmt.Sprint(d.Summary.Evictions), string(d.Cause), string(d.Confidence), string(d.Basis), d.Member, d.Host, set))
+		t.Rows = append(t.Rows, render.Row(d.Group, string(d.Verdict), d.State, gen, members, lag, d.Summary.Count(d.Summary.Rebalances),
+			d.Summary.Count(d.Summary.Evictions), string(d.Cause), string(d.Confidence), string(d.Basis), d.Member, d.Host, set))
 	}
 	return t
 }

@@ -77,6 +77,7 @@ const (
 	FactGroupConfig  Fact = "group_config"  // DescribeConfigs GROUP (Kafka 4.0)
 	FactOffsetsTopic Fact = "offsets_topic" // Metadata of __consumer_offsets
 	FactCoordinator  Fact = "coordinator"   // FindCoordinator
+	FactGroups       Fact = "groups"        // ListGroups of a broker: which groups there are
 	FactHistory      Fact = "history"       // Fetch of __consumer_offsets
 	FactCommits      Fact = "commits"       // polls of OffsetFetch, where that is denied
 	FactClientConfig Fact = "client_config" // configuration files

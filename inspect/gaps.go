@@ -24,6 +24,23 @@ func HistoryGaps(gaps []Gap) []Gap {
 	return out
 }
 
+// Unlisted are the gaps about brokers that did not say which groups they coordinate:
+// there may be groups of which nothing is known.
+func Unlisted(gaps []Gap) []Gap { return gapsAbout(gaps, FactGroups) }
+
+// NoHistory are the gaps about groups whose past was not read, or not whole.
+func NoHistory(gaps []Gap) []Gap { return gapsAbout(gaps, FactHistory) }
+
+func gapsAbout(gaps []Gap, f Fact) []Gap {
+	var out []Gap
+	for _, g := range gaps {
+		if g.Fact == f {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
 // GapReason is why several things could not be read.
 type GapReason struct {
 	What       []string // each once

@@ -1,8 +1,10 @@
 package inspect
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -21,6 +23,31 @@ type Summary struct {
 	// Worst is the member that went most often; "" where nobody went twice.
 	Worst      string `json:"worst_member"`
 	WorstCount int    `json:"worst_member_count"`
+	// Unread: the span was not read, so that no count says anything; JSON has null.
+	Unread bool `json:"-"`
+}
+
+// Count is one of the counts as text; "-" where it is not known.
+func (s Summary) Count(n int) string {
+	if s.Unread {
+		return "-"
+	}
+	return strconv.Itoa(n)
+}
+
+// MarshalJSON writes null for the counts of a span that was not read.
+func (s Summary) MarshalJSON() ([]byte, error) {
+	type plain Summary
+	if !s.Unread {
+		return json.Marshal(plain(s))
+	}
+	return json.Marshal(struct {
+		Rebalances *int     `json:"rebalances"`
+		Evictions  *int     `json:"evictions"`
+		PerHour    *float64 `json:"per_hour"`
+		plain
+		Causes *int `json:"causes"`
+	}{plain: plain(s)})
 }
 
 // Summarise counts the rebalances of a span of time.

@@ -127,6 +127,7 @@ func (d *Diagnosis) past(c *inspect.Case, o Options) {
 	t := c.Timeline(d.Group)
 	d.Rebalances, d.Last = c.Window.Rebalances(t, o.Causes...), c.Window.LastBefore(t)
 	d.Summary = inspect.Summarise(d.Rebalances, c.Window.Length())
+	d.Summary.Unread = d.NoHistory != "" && len(d.Rebalances) == 0
 	if t == nil {
 		return
 	}

@@ -73,6 +73,17 @@ func (t *Triage) Rebalanced() (groups, times int) {
 	return groups, times
 }
 
+// Unread counts the groups of whose past nothing was read: they may have rebalanced.
+func (t *Triage) Unread() int {
+	n := 0
+	for i := range t.Groups {
+		if t.Groups[i].Summary.Unread {
+			n++
+		}
+	}
+	return n
+}
+
 // Unrelated reports that several groups rebalanced and have nothing in common.
 func (t *Triage) Unrelated() bool {
 	n := 0

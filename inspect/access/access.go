@@ -1,12 +1,14 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -24,6 +26,7 @@ const (
 	No      State = "no"      // the broker refused it
 	Absent  State = "absent"  // there is nothing to read: the broker is too old, or the thing does not exist
 	Unknown State = "unknown" // it could not be tried
+	Silent  State = "silent"  // it was asked for, and no answer came, or none that makes sense
 )
 
 // ID names a Right.
@@ -102,7 +105,10 @@ type surveyor struct {
 	groups     map[string]group // listed
 }
 
-type group struct{ kind, protocol string }
+type group struct {
+	kind, protocol string
+	broker         int32 // that listed it
+}
 
 // Survey asks for each thing that kgdiag reads, all that it can at once. met is a
 // Metadata answer of just now that tells of __consumer_offsets; nil: it is asked for. The
@@ -119,7 +125,9 @@ func Survey(ctx context.Context, cl *kgo.Client, met *kmsg.MetadataResponse) (*R
 	wg.Go(func() { read = s.readOffsets(ctx, placement) })
 	wg.Go(func() { brokerConfigs = s.brokerConfigs(ctx) })
 	wg.Go(func() {
-		s.listGroups(ctx)
+		listing, cancel := share(ctx)
+		s.listGroups(listing)
+		cancel()
 		wg.Go(func() { groupConfigs = s.groupConfigs(ctx) })
 		groups, topics = s.describeGroups(ctx, placement)
 	})
@@ -127,6 +135,16 @@ func Survey(ctx context.Context, cl *kgo.Client, met *kmsg.MetadataResponse) (*R
 	s.noteListed(&cluster)
 	s.report.Rights = []Right{placement, cluster, read, groups, topics, brokerConfigs, groupConfigs}
 	return s.report, nil
+}
+
+// share gives a request half of the time that is left, so that one that is never
+// answered leaves time for what follows it.
+func share(ctx context.Context) (context.Context, context.CancelFunc) {
+	end, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, time.Until(end)/2)
 }
 
 // metadata looks for brokers and for __consumer_offsets, creating nothing.
@@ -180,8 +198,12 @@ func (r *Right) fail(err error) {
 		r.State, r.Detail = No, "denied"
 	case errors.Is(err, kerr.UnsupportedVersion), errors.Is(err, kerr.InvalidRequest), isTooOld(err):
 		r.State, r.Detail = Absent, "the broker does not know the request"
-	default:
+	case errors.Is(err, context.DeadlineExceeded):
+		r.State, r.Detail = Silent, "no answer"
+	case errors.As(err, new(*kerr.Error)):
 		r.State, r.Detail = Unknown, err.Error()
+	default: // cut off, or an answer that does not decode
+		r.State, r.Detail = Silent, err.Error()
 	}
 }
 
@@ -237,7 +259,7 @@ func (s *surveyor) listGroups(ctx context.Context) {
 			defer mu.Unlock()
 			s.report.Listed++
 			for _, g := range resp.Groups {
-				s.groups[g.Group] = group{kind: g.GroupType, protocol: g.ProtocolType}
+				s.groups[g.Group] = group{kind: g.GroupType, protocol: g.ProtocolType, broker: id}
 			}
 		}()
 	}
@@ -252,6 +274,9 @@ func (s *surveyor) noteListed(r *Right) {
 		seen += "; " + r.Detail
 	}
 	r.Detail = seen
+	if s.report.Listed < len(s.brokers) {
+		r.State = Silent
+	}
 }
 
 // readOffsets fetches a byte of a partition of __consumer_offsets.
@@ -276,16 +301,33 @@ func (s *surveyor) readOffsets(ctx context.Context, placement Right) Right {
 			if p.Leader < 0 {
 				continue
 			}
-			if err := s.fetch(ctx, p.Leader, p.Partition, t.TopicID); err != nil {
-				r.fail(err)
-				return r
+			var end error
+			var wg sync.WaitGroup
+			wg.Go(func() { end = s.listOffsets(ctx, p.Leader, p.Partition) })
+			err := s.fetch(ctx, p.Leader, p.Partition, t.TopicID)
+			wg.Wait()
+			if r.State = Yes; err != nil || end != nil {
+				r.fail(cmp.Or(err, end))
 			}
-			r.State = Yes
 			return r
 		}
 	}
 	r.Detail = "no partition has a leader"
 	return r
+}
+
+// listOffsets asks for the end of a partition, without which no history is read.
+func (s *surveyor) listOffsets(ctx context.Context, leader, partition int32) error {
+	req := kmsg.NewPtrListOffsetsRequest()
+	req.ReplicaID = -1
+	t := kmsg.NewListOffsetsRequestTopic()
+	t.Topic = locate.OffsetsTopic
+	p := kmsg.NewListOffsetsRequestTopicPartition()
+	p.Partition, p.Timestamp, p.CurrentLeaderEpoch = partition, -1, -1
+	t.Partitions = append(t.Partitions, p)
+	req.Topics = append(req.Topics, t)
+	_, err := req.RequestWith(ctx, s.cl.Broker(int(leader)))
+	return err
 }
 
 func (s *surveyor) fetch(ctx context.Context, leader, partition int32, id [16]byte) error {

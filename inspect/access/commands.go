@@ -38,7 +38,7 @@ var needs = []struct {
 	{"why", []need{{Groups, true, "groups"}, {OffsetsRead, false, "history and most causes (a live view remains)"}, {Topics, false, "lag"}, {BrokerConfigs, false, "brokers' bounds"}, {GroupConfigs, false, "timeouts of KIP-848 groups"}, {Cluster, false, "groups that are not permitted one by one"}}},
 	{"locate", []need{{OffsetsTopic, true, "the partitions of __consumer_offsets (--offline computes)"}, {Groups, false, "the brokers' own answers: agreement is unverified"}}},
 	{"describe", []need{{Groups, true, "groups"}, {OffsetsRead, false, "generation, session and rebalance timeout of classic groups"}, {Topics, false, "lag"}, {GroupConfigs, false, "timeouts of KIP-848 groups"}}},
-	{"history", []need{{OffsetsRead, true, "the log of the groups"}}},
+	{"history", []need{{OffsetsRead, true, "the log of the groups"}, {Cluster, false, "with --all-groups, groups that are not permitted one by one"}}},
 	{"watch", []need{{Groups, true, "groups"}, {OffsetsRead, false, "generations, and causes that need the log"}, {Topics, false, "lag"}}},
 	{"top", []need{{Groups, true, "groups"}, {OffsetsRead, false, "rebalances before the start, and most causes"}, {Topics, false, "lag"}, {Cluster, false, "groups that are not permitted one by one"}}},
 	{"advise", []need{{Groups, true, "live groups (configuration files need no cluster)"}, {OffsetsRead, false, "timeouts of the members, and churn"}, {BrokerConfigs, false, "brokers' bounds"}, {GroupConfigs, false, "timeouts of KIP-848 groups"}}},
@@ -65,12 +65,13 @@ func (r *Report) Commands() []Command {
 // puts in the place of the need the right that it hangs on.
 func (r *Report) missing(n *need) (State, bool) {
 	state := r.Right(n.id).State
-	if n.id == Groups && r.Right(OffsetsTopic).State == No {
-		// Nothing is asked of a coordinator before the topic behind it shows.
+	if n.id == Groups && state != Yes && r.Right(OffsetsTopic).State == No {
+		// Nothing is asked of a coordinator before the topic behind it shows, unless its
+		// broker has listed the group.
 		state, n.id = No, OffsetsTopic
 	}
 	// Nothing to show is not something missing: groups may be absent.
-	return state, state == No || state == Absent && n.vital && n.id != Groups
+	return state, state == No || state == Silent || state == Absent && n.vital && n.id != Groups
 }
 
 // lack notes what a command loses without a right.

@@ -40,7 +40,9 @@ func (s *surveyor) sample() []string {
 func (s *surveyor) describeGroups(ctx context.Context, placement Right) (g, t Right) {
 	g = Right{ID: Groups, What: "groups and their members", Operation: "Describe", Resource: "group", Name: "*", State: Unknown}
 	t = Right{ID: Topics, What: "topics of the groups", Operation: "Describe", Resource: "topic", Name: "*", State: Unknown}
-	if s.partitions == 0 {
+	// A group that is listed is asked for where it was listed; any other only by its
+	// coordinator, once the topic behind it shows.
+	if s.partitions == 0 && len(s.groups) == 0 {
 		g.Detail = "not tried: it is routed by coordinator, and " + locate.OffsetsTopic + " does not show"
 		if placement.State == Absent {
 			g.State, g.Detail = Absent, "no group has ever been here"
@@ -60,6 +62,9 @@ func (s *surveyor) describeGroups(ctx context.Context, placement Right) (g, t Ri
 	for i, id := range ids {
 		wg.Go(func() { errs[i] = s.describe(ctx, id, s.groups[id].kind) })
 	}
+	var located, committed error
+	wg.Go(func() { located = s.coordinator(ctx, ids[0]) })
+	wg.Go(func() { committed = s.committed(ctx, ids[0]) })
 	wg.Go(func() { s.topics(ctx, &shown) })
 	wg.Wait()
 	var denied, seen int
@@ -78,17 +83,46 @@ func (s *surveyor) describeGroups(ctx context.Context, placement Right) (g, t Ri
 		}
 	}
 	switch {
+	case other != nil && denied == 0:
+		g.fail(other)
 	case denied == 0 && seen > 0:
 		g.State, g.Detail = Yes, fmt.Sprintf("%d of %d tried", seen, len(ids))
 	case denied > 0:
 		g.State, g.Detail = No, fmt.Sprintf("denied for %d of %d tried", denied, len(ids))
-	default:
-		g.fail(other)
 	}
 	if t.State == Unknown {
 		t = shown
 	}
+	if located != nil && g.State == Yes {
+		g.fail(fmt.Errorf("the coordinator of a group: %w", located))
+	}
+	if committed != nil && t.State == Yes {
+		t.fail(fmt.Errorf("committed offsets: %w", committed))
+	}
 	return g, t
+}
+
+// coordinator asks who coordinates a group, where the topic behind it shows.
+func (s *surveyor) coordinator(ctx context.Context, id string) error {
+	if s.partitions == 0 {
+		return nil
+	}
+	req := kmsg.NewPtrFindCoordinatorRequest()
+	req.CoordinatorKey, req.CoordinatorKeys = id, []string{id}
+	_, err := req.RequestWith(ctx, s.cl.Broker(int(s.groups[id].broker)))
+	return err
+}
+
+// committed asks for the committed offsets of a listed group: an error is that no answer
+// came. What the broker says of permissions, describing the group has shown.
+func (s *surveyor) committed(ctx context.Context, id string) error {
+	req := kmsg.NewPtrOffsetFetchRequest()
+	req.Group = id
+	g := kmsg.NewOffsetFetchRequestGroup()
+	g.Group = id
+	req.Groups = append(req.Groups, g)
+	_, err := req.RequestWith(ctx, s.cl.Broker(int(s.groups[id].broker)))
+	return err
 }
 
 // fromProbe reads the answer about a group that does not exist.
@@ -103,11 +137,15 @@ func (r *Right) fromProbe(err error) {
 
 // describe asks the group's coordinator about it, in the way of its kind.
 func (s *surveyor) describe(ctx context.Context, id, kind string) error {
+	to := kmsg.Requestor(s.cl)
+	if g, listed := s.groups[id]; listed {
+		to = s.cl.Broker(int(g.broker))
+	}
 	switch kind {
 	case "consumer":
 		req := kmsg.NewPtrConsumerGroupDescribeRequest()
 		req.Groups = []string{id}
-		resp, err := req.RequestWith(ctx, s.cl)
+		resp, err := req.RequestWith(ctx, to)
 		if err != nil || len(resp.Groups) == 0 {
 			return err
 		}
@@ -115,7 +153,7 @@ func (s *surveyor) describe(ctx context.Context, id, kind string) error {
 	case "share":
 		req := kmsg.NewPtrShareGroupDescribeRequest()
 		req.GroupIDs = []string{id}
-		resp, err := req.RequestWith(ctx, s.cl)
+		resp, err := req.RequestWith(ctx, to)
 		if err != nil || len(resp.Groups) == 0 {
 			return err
 		}
@@ -123,7 +161,7 @@ func (s *surveyor) describe(ctx context.Context, id, kind string) error {
 	case "streams":
 		req := kmsg.NewPtrStreamsGroupDescribeRequest()
 		req.Groups = []string{id}
-		resp, err := req.RequestWith(ctx, s.cl)
+		resp, err := req.RequestWith(ctx, to)
 		if err != nil || len(resp.Groups) == 0 {
 			return err
 		}
@@ -131,7 +169,7 @@ func (s *surveyor) describe(ctx context.Context, id, kind string) error {
 	}
 	req := kmsg.NewPtrDescribeGroupsRequest()
 	req.Groups = []string{id}
-	resp, err := req.RequestWith(ctx, s.cl)
+	resp, err := req.RequestWith(ctx, to)
 	if err != nil || len(resp.Groups) == 0 {
 		return err
 	}

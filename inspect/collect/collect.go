@@ -218,7 +218,7 @@ var errHidden = errors.New("no broker lists it: it does not exist, or DESCRIBE o
 // noteUnlisted makes Gaps of the brokers whose groups are unknown.
 func (r *run) noteUnlisted() {
 	for id, err := range r.listed.Failed {
-		r.gap(need{fact: inspect.FactState, what: fmt.Sprintf("groups coordinated by broker %d", id)}.gap("", err))
+		r.gap(need{fact: inspect.FactGroups, what: fmt.Sprintf("groups coordinated by broker %d", id)}.gap("", err))
 	}
 }
 

@@ -84,11 +84,12 @@ func (r *Reader) Read(ctx context.Context, q Query) (*Past, error) {
 	if c == nil {
 		return nil, err
 	}
-	if ctx.Err() != nil {
+	if errors.Is(ctx.Err(), context.Canceled) {
 		return nil, context.Cause(ctx)
 	}
 	p := &Past{Case: c, IDs: chosen(c, q), Missing: err}
-	if err := p.readFiles(ctx, q); err != nil {
+	// Files are read to their end, whatever the cluster has left of the time.
+	if err := p.readFiles(untimed(ctx), q); err != nil {
 		return nil, err
 	}
 	c.Window.From, c.Window.To = q.Window.From, q.Window.To
@@ -99,12 +100,23 @@ func (r *Reader) Read(ctx context.Context, q Query) (*Past, error) {
 		r.ask(scanning, c, m)
 	}
 	Build(c)
-	if ctx.Err() != nil {
+	if errors.Is(ctx.Err(), context.Canceled) {
 		return nil, context.Cause(ctx)
 	}
 	// A group that is gone is not found by its coordinator, and yet has a past.
 	p.Missing = goneButRemembered(c, p.Missing)
 	return p, nil
+}
+
+// untimed is a context that a signal ends, and no deadline.
+func untimed(ctx context.Context) context.Context {
+	out, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	context.AfterFunc(ctx, func() {
+		if errors.Is(ctx.Err(), context.Canceled) {
+			cancel(context.Cause(ctx))
+		}
+	})
+	return out
 }
 
 // ask asks the leaders of departed members' partitions whether records waited there. What

@@ -159,7 +159,10 @@ func (w *Watcher) list(ctx context.Context, in chan<- input) {
 		}
 		last = now
 		listing := w.cfg.Collector.ListAll(ctx, m)
-		i := input{listed: listing.IDs(w.cfg.Selection)}
+		if ctx.Err() != nil {
+			return // what failed may have failed of that
+		}
+		i := input{listed: listing.IDs(w.cfg.Selection), unlisted: listing.Failed}
 		many = len(i.listed) > describeAtMost && w.info.Log
 		for _, id := range i.listed {
 			if membership.Rebalancing(listing.Groups[id].State) {

@@ -83,18 +83,22 @@ type Watcher struct {
 	cfg    Config
 	differ *Differ
 
-	info    Info
-	named   bool
-	hot     map[string]time.Time // groups at the quick pace, until when
-	groups  map[string]bool      // all that are watched
-	came    map[string]bool      // named groups that exist or existed
-	seen    map[string]bool      // groups of which a poll was answered
-	stable  map[string]time.Time // since when a group fulfils Until
-	next    map[int32]int64      // where the tail goes on
-	tallies map[string]*Tally
-	quick   *collect.Poller
-	slow    *collect.Poller
-	degrade error // why the log was given up
+	info   Info
+	named  bool
+	hot    map[string]time.Time // groups at the quick pace, until when
+	groups map[string]bool      // all that are watched
+	// unlisted are the brokers that do not list their groups, since when; listings counts
+	// how often they were asked.
+	unlisted map[int32]inspect.Time
+	listings int
+	came     map[string]bool      // named groups that exist or existed
+	seen     map[string]bool      // groups of which a poll was answered
+	stable   map[string]time.Time // since when a group fulfils Until
+	next     map[int32]int64      // where the tail goes on
+	tallies  map[string]*Tally
+	quick    *collect.Poller
+	slow     *collect.Poller
+	degrade  error // why the log was given up
 
 	books       map[string]*book
 	incidents   map[string]incident // by group and record
@@ -130,6 +134,9 @@ type Info struct {
 	Waiting  []string      // named groups that do not exist
 	Nearest  map[string][]string
 	Groups   int // groups watched at the start
+	// Unlisted are the gaps about brokers that did not list their groups: of those
+	// nothing is watched until they do.
+	Unlisted []inspect.Gap
 }
 
 // Tally counts what happened to one group.
@@ -145,7 +152,7 @@ func New(cfg Config) *Watcher {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
 	}
-	return &Watcher{cfg: cfg, hot: map[string]time.Time{}, groups: map[string]bool{}, came: map[string]bool{}, seen: map[string]bool{},
+	return &Watcher{cfg: cfg, unlisted: map[int32]inspect.Time{}, hot: map[string]time.Time{}, groups: map[string]bool{}, came: map[string]bool{}, seen: map[string]bool{},
 		stable: map[string]time.Time{}, tallies: map[string]*Tally{}, books: map[string]*book{}, incidents: map[string]incident{},
 		wantEnds: make(chan []inspect.TopicPartitions, 1), wantGroup: make(chan []string, 1), wantMoments: make(chan moments, 1), looks: make(chan look),
 		named: !cfg.Selection.All && len(cfg.Selection.Groups) > 0}
@@ -170,7 +177,7 @@ func (w *Watcher) Start(ctx context.Context) (*Info, error) {
 	if kase == nil {
 		return nil, err
 	}
-	w.info.Case, w.info.At = kase, inspect.At(w.cfg.Now())
+	w.info.Case, w.info.At, w.info.Unlisted = kase, inspect.At(w.cfg.Now()), inspect.Unlisted(kase.Gaps)
 	var missing *collect.NotFoundError
 	if errors.As(err, &missing) {
 		w.info.Waiting, w.info.Nearest = missing.Groups, missing.Nearest
@@ -280,8 +287,11 @@ type Result struct {
 	// NeverCame are named groups that did not exist at any time.
 	NeverCame []string
 	// Blind are named groups of which neither the log nor a single poll told anything.
-	Blind   []string
-	Tallies map[string]Tally
+	Blind []string
+	// Unlisted says of each broker that at the end did not list its groups why not, where
+	// all groups are watched.
+	Unlisted []string
+	Tallies  map[string]Tally
 	// NotYet says of each group of Until what it lacks.
 	NotYet map[string]string
 }
@@ -294,8 +304,9 @@ type input struct {
 	committed []collect.Committed
 	lost      *offsetlog.Trouble
 	logGone   error
-	listed    []string // all groups there are
-	prefix    *prefix  // what the log held before
+	listed    []string        // all groups there are
+	unlisted  map[int32]error // brokers that did not say which groups they have
+	prefix    *prefix         // what the log held before
 	ends      map[string]map[int32]int64
 	moments   *moments        // where partitions were when members went
 	newcomer  []inspect.Group // snapshots of groups that came in the course of the watch
@@ -492,10 +503,31 @@ func (w *Watcher) take(i input) []Event {
 		w.watch(id)
 		w.warm(id, now)
 	}
-	if i.listed != nil {
-		w.slow.Set(w.slowGroups()...)
+	if i.unlisted == nil {
+		return nil
 	}
-	return nil
+	w.slow.Set(w.slowGroups()...)
+	return w.takeUnlisted(i.unlisted, now)
+}
+
+// takeUnlisted tells of brokers that no longer list their groups, or do so again.
+func (w *Watcher) takeUnlisted(failed map[int32]error, now time.Time) []Event {
+	var out []Event
+	for _, id := range slices.Sorted(maps.Keys(failed)) {
+		if _, known := w.unlisted[id]; !known {
+			w.unlisted[id] = inspect.At(now)
+			out = append(out, w.differ.stamp(Event{Type: SourceLost, Time: inspect.At(now), Source: FromPoll, Coordinator: &id,
+				Why: fmt.Sprintf("broker %d does not list its groups: %v", id, failed[id])})...)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.unlisted)) {
+		if _, still := failed[id]; !still {
+			out = append(out, w.differ.stamp(Event{Type: SourceBack, Time: inspect.At(now), Source: FromPoll, Coordinator: &id, Silent: ms(now.Sub(w.unlisted[id].Time))})...)
+			delete(w.unlisted, id)
+		}
+	}
+	w.listings++
+	return out
 }
 
 // takePolls works the observations of one round in.
@@ -629,6 +661,14 @@ func (w *Watcher) tell(events []Event, emit func(Event) error) error {
 // result sums up.
 func (w *Watcher) result(stable bool) *Result {
 	r := &Result{Stable: stable, Tallies: map[string]Tally{}, NotYet: map[string]string{}}
+	for _, id := range slices.Sorted(maps.Keys(w.unlisted)) {
+		r.Unlisted = append(r.Unlisted, fmt.Sprintf("groups coordinated by broker %d", id))
+	}
+	if w.listings == 0 {
+		for _, g := range w.info.Unlisted {
+			r.Unlisted = append(r.Unlisted, g.What)
+		}
+	}
 	for id, t := range w.tallies {
 		r.Tallies[id] = *t
 	}

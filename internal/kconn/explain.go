@@ -8,11 +8,22 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 
 	"github.com/kgdiag/kgdiag/internal/kconn/fault"
 )
+
+// probing is the time for asking a listener after a failure: what is left of the whole
+// run, and where nothing is, enough for one that answers at once.
+func (d *dialer) probing(ctx context.Context) (context.Context, context.CancelFunc) {
+	allowed := 4 * probeTime
+	if end, ok := ctx.Deadline(); ok {
+		allowed = min(allowed, max(time.Until(end), d.c.timeout/20))
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), allowed)
+}
 
 // explain turns the error of a request to one broker into an *fault.Error. Where the
 // error leaves open what is wrong, the listener is asked.
@@ -24,7 +35,7 @@ func (d *dialer) explain(ctx context.Context, addr string, err error) *fault.Err
 	if own != nil && own.Kind == fault.Timeout && d.wasOpen(addr) {
 		own = nil // the port opens; a second attempt merely ran out of time
 	}
-	probing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 4*probeTime)
+	probing, cancel := d.probing(ctx)
 	defer cancel()
 	if own != nil {
 		e := *own

@@ -93,8 +93,8 @@ func (d *dialer) open(ctx context.Context, target string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
 	conn, err := d.dialTCP(ctx, target)
-	if err == nil {
-		err = conn.SetDeadline(time.Now().Add(probeTime))
+	if end, ok := ctx.Deadline(); err == nil && ok {
+		err = conn.SetDeadline(end)
 	}
 	return conn, err
 }

@@ -94,7 +94,7 @@ func (d *dialer) reach(ctx context.Context, cl *kgo.Client, b *Broker) {
 		b.TLS = tls.VersionName(state.Version)
 		b.Cert = state.PeerCertificates[0]
 	}
-	b.askVersions(conn)
+	b.askVersions(ctx, conn)
 	if cl == nil || b.NodeID < 0 {
 		return
 	}
@@ -110,8 +110,12 @@ var optionalKeys = []int16{8, 9, 22, 71, 72, 88, 89}
 
 // askVersions sends ApiVersions, which needs no authentication, and guesses the
 // release from the answer.
-func (b *Broker) askVersions(conn net.Conn) {
-	if conn.SetDeadline(time.Now().Add(probeTime)) != nil {
+func (b *Broker) askVersions(ctx context.Context, conn net.Conn) {
+	within := probeTime
+	if end, ok := ctx.Deadline(); ok {
+		within = min(within, time.Until(end)/2)
+	}
+	if conn.SetDeadline(time.Now().Add(within)) != nil {
 		return
 	}
 	req := kmsg.NewPtrApiVersionsRequest()

@@ -39,7 +39,7 @@ type Report struct {
 // Row is one group among several.
 type Row struct {
 	Group, Anchor, Verdict, Tone, NotConsumed, Cause, Coordinator string
-	Rebalances, Evictions                                         int
+	Rebalances, Evictions                                         string // "-" unknown
 }
 
 // Group is all that is said of one group.
@@ -160,7 +160,7 @@ func (w *writer) overview(r *Report, t diagnose.Triage) {
 			break
 		}
 		row := Row{Group: d.Group, Verdict: string(d.Verdict), Tone: tone(d.Verdict), NotConsumed: d.Cost.NotConsumed(), Cause: d.Worst(),
-			Coordinator: "-", Rebalances: len(d.Rebalances), Evictions: d.Summary.Evictions}
+			Coordinator: "-", Rebalances: d.Summary.Count(len(d.Rebalances)), Evictions: d.Summary.Count(d.Summary.Evictions)}
 		if i < w.l.groups {
 			row.Anchor = fmt.Sprintf("g%d", i+1)
 		}
