@@ -52,7 +52,7 @@ var allowed = map[string][]string{
 	"internal/notify":               {"inspect/watch"},
 	"internal/page":                 {"inspect", "advise", "advise/diagnose", "internal/prose", "internal/render"},
 	"internal/kconn":                {"internal/kconn/settings", "internal/kconn/credentials", "internal/kconn/stores", "internal/kconn/fault", "internal/hedge", "internal/prose"},
-	"internal/kconn/settings":       {"internal/kconn/fault", "inspect/clientconf/properties", "internal/prose", "internal/input"},
+	"internal/kconn/settings":       {"internal/kconn/fault", "inspect/clientconf/properties", "internal/prose", "internal/input", "internal/pattern"},
 	"internal/kconn/credentials":    {"internal/kconn/settings", "internal/kconn/stores", "internal/kconn/fault"},
 	"internal/kconn/stores":         {"internal/kconn/settings", "internal/kconn/fault"},
 	"internal/kconn/fault":          {},

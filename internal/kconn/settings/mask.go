@@ -2,9 +2,10 @@ package settings
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // masked stands for a secret.
@@ -16,11 +17,11 @@ const shortestSecret = 4
 
 var (
 	// jaasSecret is an option of a JAAS line that holds a secret.
-	jaasSecret = regexp.MustCompile(`(?i)(?:password|secret|token)\w*\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))`)
+	jaasSecret = pattern.New(`(?i)(?:password|secret|token)\w*\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))`)
 	// webToken is a token as OAuth servers give it.
-	webToken = regexp.MustCompile(`\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*\.?[A-Za-z0-9_-]*`)
+	webToken = pattern.New(`\beyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*\.?[A-Za-z0-9_-]*`)
 	// userinfo is what stands before the host in an address.
-	userinfo = regexp.MustCompile(`(^|[\s"'(,=]|://)[^\s"'(),=/@]*:[^\s"'@]*@`)
+	userinfo = pattern.New(`(^|[\s"'(,=]|://)[^\s"'(),=/@]*:[^\s"'@]*@`)
 )
 
 // Mask hides the secrets of the settings wherever they stand in a text: brokers and

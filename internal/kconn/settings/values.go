@@ -10,6 +10,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect/clientconf/properties"
 	"github.com/kgdiag/kgdiag/internal/kconn/fault"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // Layer ranks the sources of a setting: a higher one wins.
@@ -146,7 +147,7 @@ func (s *Settings) add(v Setting) error {
 }
 
 // keyLike is what may be the name of a setting. A line of a PEM key is not.
-var keyLike = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9]{0,23}([._-][A-Za-z0-9]{1,24}){0,12}$`)
+var keyLike = pattern.New(`^[A-Za-z][A-Za-z0-9]{0,23}([._-][A-Za-z0-9]{1,24}){0,12}$`)
 
 func (s *Settings) warnUnknown(v Setting) {
 	if known(v.Key) || s.unknown[v.Key] {
