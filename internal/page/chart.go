@@ -24,6 +24,8 @@ type Chart struct {
 	Summary       string // what the picture shows, in a sentence
 	Table         []Span // the same as text: everything but members at work
 	TableCut      int
+
+	shown inspect.Window // the part of the window in which anything is known
 }
 
 // Tick is a time on the axis.
@@ -80,7 +82,8 @@ func (w *writer) chart(d *diagnose.Diagnosis, anchor string, cut *cuts) *Chart {
 		return nil
 	}
 	c := &Chart{ID: anchor + "-chart", Width: chartWidth, PlotX: plotX, PlotW: plotW, LanesY: headHeight, Foot: headHeight + laneHeight*float64(len(lanes))}
-	c.Height, c.Ticks = c.Foot+6, w.ticks()
+	c.shown = shownWindow(w.c.Window, h.Spans, d.Rebalances)
+	c.Height, c.Ticks = c.Foot+6, w.ticks(c)
 	out := map[string]bool{}
 	for i, name := range lanes {
 		lane := Lane{Name: name, Short: shorten(name, nameRunes), Y: headHeight + laneHeight*float64(i)}
@@ -94,7 +97,7 @@ func (w *writer) chart(d *diagnose.Diagnosis, anchor string, cut *cuts) *Chart {
 		who = fmt.Sprintf("%d of the members left the group at least once", len(out))
 	}
 	c.Summary = fmt.Sprintf("%s and %s from %s to %s; %s", prose.Plural(len(lanes), "member"), prose.Plural(len(d.Rebalances), "rebalance"),
-		w.clock(w.c.Window.From), w.clock(w.c.Window.To), who)
+		w.clock(c.shown.From), w.clock(c.shown.To), who)
 	cut.lanes += countLanes(h.Spans) - len(lanes)
 	cut.spans += c.TableCut
 	return c
@@ -109,7 +112,7 @@ func (w *writer) bars(lane *Lane, spans []inspect.Span, c *Chart, out map[string
 		if s.Lane != lane.Name {
 			continue
 		}
-		from, to := clampTime(s.From.Time, w.c.Window), clampTime(s.To.Time, w.c.Window)
+		from, to := clampTime(s.From.Time, c.shown), clampTime(s.To.Time, c.shown)
 		span := Span{lane.Name, w.clock(inspect.At(from)), w.clock(inspect.At(to)), prose.Span(prose.Rounded(to.Sub(from))), laneWords[s.Kind]}
 		switch s.Kind {
 		case "silent":
@@ -125,7 +128,7 @@ func (w *writer) bars(lane *Lane, spans []inspect.Span, c *Chart, out map[string
 				c.TableCut++
 			}
 		}
-		x, to2 := w.x(from), w.x(to)
+		x, to2 := c.x(from), c.x(to)
 		if to2 <= end[s.Kind]+w.l.step {
 			continue
 		}
@@ -143,7 +146,7 @@ func (w *writer) marks(c *Chart, d *diagnose.Diagnosis, anchor string) {
 	first := max(0, len(d.Rebalances)-w.l.rebalances)
 	for i := range d.Rebalances {
 		r := &d.Rebalances[i]
-		x := w.x(clampTime(r.Time.Time, w.c.Window))
+		x := c.x(clampTime(r.Time.Time, c.shown))
 		if x < last+w.l.step {
 			continue
 		}
@@ -161,20 +164,42 @@ func (w *writer) marks(c *Chart, d *diagnose.Diagnosis, anchor string) {
 }
 
 // x is the place of a moment in the picture.
-func (w *writer) x(t time.Time) float64 {
-	return round(plotX + plotW*float64(t.Sub(w.c.Window.From.Time))/float64(w.c.Window.Length()))
+func (c *Chart) x(t time.Time) float64 {
+	return round(plotX + plotW*float64(t.Sub(c.shown.From.Time))/float64(c.shown.Length()))
+}
+
+// shownWindow is the part of a window in which anything is known of a group, with a
+// little room around it: a group that is a minute old would be a dash in an hour.
+func shownWindow(w inspect.Window, spans []inspect.Span, rebalances []inspect.Rebalance) inspect.Window {
+	first, last := w.To.Time, w.From.Time
+	for _, s := range spans {
+		first, last = earlier(first, s.From.Time), later(last, s.To.Time)
+	}
+	for i := range rebalances {
+		first, last = earlier(first, rebalances[i].Time.Time), later(last, rebalances[i].Time.Time)
+	}
+	room := max(last.Sub(first)/50, time.Second)
+	return inspect.Window{From: inspect.At(later(w.From.Time, first.Add(-room))), To: inspect.At(earlier(w.To.Time, last.Add(room)))}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 func round(x float64) float64 { return float64(int64(x*10+0.5)) / 10 }
 
 func clampTime(t time.Time, w inspect.Window) time.Time {
-	switch {
-	case t.Before(w.From.Time):
-		return w.From.Time
-	case t.After(w.To.Time):
-		return w.To.Time
-	}
-	return t
+	return earlier(later(t, w.From.Time), w.To.Time)
 }
 
 // tickSteps are the distances that times on the axis may have.
@@ -184,8 +209,8 @@ var tickSteps = []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 1
 const mostTicks = 8
 
 // ticks are round times of the axis.
-func (w *writer) ticks() []Tick {
-	length := w.c.Window.Length()
+func (w *writer) ticks(c *Chart) []Tick {
+	length := c.shown.Length()
 	step := length / mostTicks
 	for _, s := range tickSteps {
 		if length/s <= mostTicks {
@@ -197,15 +222,15 @@ func (w *writer) ticks() []Tick {
 	switch {
 	case step < time.Minute:
 		layout = "15:04:05"
-	case length >= 24*time.Hour:
+	case w.c.Window.Length() >= 24*time.Hour:
 		layout = "2 Jan 15:04"
 	}
 	var out []Tick
-	_, offset := w.c.Window.From.In(w.o.Zone).Zone()
+	_, offset := c.shown.From.In(w.o.Zone).Zone()
 	shift := time.Duration(offset) * time.Second // round in the reader's zone
-	for t := w.c.Window.From.Add(shift).Truncate(step).Add(-shift); !t.After(w.c.Window.To.Time); t = t.Add(step) {
-		if !t.Before(w.c.Window.From.Time) {
-			out = append(out, Tick{w.x(t), t.In(w.o.Zone).Format(layout)})
+	for t := c.shown.From.Add(shift).Truncate(step).Add(-shift); !t.After(c.shown.To.Time); t = t.Add(step) {
+		if !t.Before(c.shown.From.Time) {
+			out = append(out, Tick{c.x(t), t.In(w.o.Zone).Format(layout)})
 		}
 	}
 	return out

@@ -41,7 +41,8 @@ func (w *writer) config(d *diagnose.Diagnosis, cut *cuts) Config {
 		}
 	}
 	if g := d.Live; g != nil {
-		add("type", strings.TrimSpace(string(g.Type)+" "+g.ProtocolType), "")
+		add("group type", string(g.Type), "")
+		add("protocol type", g.ProtocolType, "")
 		add("assignor", g.Assignor, "")
 		if g.Coordinator != nil {
 			add("coordinator", fmt.Sprintf("broker %d (%s:%d)", g.Coordinator.ID, g.Coordinator.Host, g.Coordinator.Port), "FindCoordinator")

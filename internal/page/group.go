@@ -40,6 +40,7 @@ type Alternative struct {
 // group writes down one group.
 func (w *writer) group(d *diagnose.Diagnosis, anchor string, cut *cuts) Group {
 	g := Group{ID: d.Group, Anchor: anchor, Verdict: string(d.Verdict), Tone: tone(d.Verdict), Lead: w.lead(d)}
+	g.Epochs = d.Type != inspect.Classic && d.Type != inspect.UnknownType
 	if d.Waiting != nil {
 		g.Waiting = d.Waiting.Text(w.clock)
 	}
@@ -238,8 +239,8 @@ func (w *writer) rebalances(g *Group, d *diagnose.Diagnosis) {
 		x := Rebalance{Number: i + 1, Anchor: fmt.Sprintf("%s-r%d", g.Anchor, i+1), Time: w.clock(r.Time), Generation: diagnose.GenerationText(*r),
 			Members: diagnose.MembersText(*r), Who: diagnose.Who(r), Cause: diagnose.CauseText(*r), Tone: causeTone(r), Sure: diagnose.Likelihood(r),
 			Paused: diagnose.Paused(r.Stopped, r.StoppedAtMost), Means: r.Cause.Info().Seen, Evidence: firstOf(r.Evidence, w.l.evidence), Notes: strings.Join(firstOf(r.Notes, w.l.evidence), "; ")}
-		if r.Converged != nil {
-			x.Paused = "converged in " + prose.Span(r.Converged.Duration())
+		if g.Epochs {
+			x.Paused = or(span(r.Converged))
 		}
 		if r.Moved > 0 {
 			x.Moved = fmt.Sprintf("%d of %s moved", r.Moved, prose.Plural(r.Assigned, "partition"))

@@ -294,7 +294,7 @@ func TestPageStaysSmall(t *testing.T) {
 		id := fmt.Sprintf("%s%d", long, i)
 		g, timeline := live, inspect.Timeline{Group: id, Type: tl.Type}
 		g.ID = id
-		for k := range 300 {
+		for k := range 200 {
 			r := tl.Rebalances[k%len(tl.Rebalances)]
 			r.Time = inspect.At(c.Window.From.Add(time.Duration(k) * time.Second))
 			r.Evidence = []string{long, long}
@@ -383,5 +383,48 @@ func TestMarkdownEscapesWhatIsNotItsOwn(t *testing.T) {
 	}
 	if fenced {
 		t.Error("a fence is not closed")
+	}
+}
+
+// TestChartShowsWhereSomethingIsKnown holds that a group that is a minute old fills the
+// picture, and one of which all is known the whole window.
+func TestChartShowsWhereSomethingIsKnown(t *testing.T) {
+	at := func(minute float64) inspect.Time {
+		return inspect.At(options.Now.Add(time.Duration(minute * float64(time.Minute))))
+	}
+	w := inspect.Window{From: at(0), To: at(60)}
+	for name, c := range map[string]struct {
+		spans      []inspect.Span
+		rebalances []inspect.Rebalance
+		from, to   inspect.Time
+	}{
+		"all":    {[]inspect.Span{{From: at(-5), To: at(70)}}, nil, at(0), at(60)},
+		"young":  {[]inspect.Span{{From: at(50), To: at(60)}}, nil, at(49.8), at(60)},
+		"middle": {[]inspect.Span{{From: at(20), To: at(25)}}, []inspect.Rebalance{{Time: at(30)}}, at(19.8), at(30.2)},
+		"moment": {[]inspect.Span{{From: at(30), To: at(30)}}, nil, inspect.At(at(30).Add(-time.Second)), inspect.At(at(30).Add(time.Second))},
+	} {
+		if got := shownWindow(w, c.spans, c.rebalances); !got.From.Equal(c.from.Time) || !got.To.Equal(c.to.Time) {
+			t.Errorf("%s: %v to %v", name, got.From, got.To)
+		}
+	}
+}
+
+// TestServerSideGroupsHaveEpochs holds the headings of a KIP-848 group.
+func TestServerSideGroupsHaveEpochs(t *testing.T) {
+	f, err := os.Open("../../inspect/judge/testdata/cases/killed-kip848-45s.kgcase")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	c, err := inspect.ReadCase(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	past.Rebuild(c)
+	page := write(t, c, c.GroupIDs()...)
+	for _, want := range []string{">Epoch</th>", ">Converged in</th>", "client dead (127.0.0.1) sent no heartbeat for session.timeout.ms (45s)", `<td class="t">4.0s</td>`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("%s is not there", want)
+		}
 	}
 }

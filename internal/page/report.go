@@ -45,6 +45,7 @@ type Row struct {
 // Group is all that is said of one group.
 type Group struct {
 	ID, Anchor, Verdict, Tone string
+	Epochs                    bool   // it has epochs, and members that converge (KIP-848)
 	Lead                      string // what happened, and the state now
 	Waiting                   string
 	Calm                      string // where nothing is to be explained
