@@ -9,6 +9,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/advise/diagnose"
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/family"
 	"github.com/kgdiag/kgdiag/inspect/past"
 )
 
@@ -197,18 +198,17 @@ func (b *book) current(g inspect.Group, o *inspect.Observation, c *inspect.Case)
 	for _, m := range g.Members {
 		known[m.MemberID] = m
 	}
-	recorded := timeouts(c.Records, g.ID)
-	was := g.Members
+	recorded := recordedMembers(c.Records, g.ID)
 	g.Members = nil
 	for _, seen := range o.Members {
 		m, ok := known[seen.MemberID]
 		if !ok {
-			at, ok := recorded[seen.MemberID]
-			if !ok { // its record comes when the join ends; it was here before, perhaps
-				at = recorded[seen.ClientID+"\x00"+seen.Host]
+			r, has := recorded[seen.MemberID]
+			if !has { // its record comes when the join ends; it was here before, perhaps
+				r = recorded[seen.ClientID+"\x00"+seen.Host]
 			}
-			m = newcomer(seen, at, was)
-			m.Protocol = g.Type
+			m = inspect.Member{MemberID: seen.MemberID, InstanceID: seen.InstanceID, ClientID: seen.ClientID, Host: seen.Host, Protocol: g.Type,
+				Session: r.Session, Rebalance: r.Rebalance, Client: r.Client, Topics: r.Topics, TopicRegex: r.TopicRegex}
 		}
 		m.Epoch, m.Assignment = seen.Epoch, seen.Assignment
 		g.Members = append(g.Members, m)
@@ -216,10 +216,13 @@ func (b *book) current(g inspect.Group, o *inspect.Observation, c *inspect.Case)
 	return g
 }
 
-// timeouts are the session and rebalance timeouts of members as records hold them, by
-// member id, and by client id and host, which a consumer keeps when it comes back.
-func timeouts(records []inspect.Record, group string) map[string][2]*inspect.Millis {
-	out := map[string][2]*inspect.Millis{}
+// recordedMembers are members as the records of their joins describe them, by member id,
+// and by client id and host, which a consumer keeps when it comes back.
+func recordedMembers(records []inspect.Record, group string) map[string]inspect.Member {
+	out := map[string]inspect.Member{}
+	keep := func(id, client, host string, m inspect.Member) {
+		out[id], out[client+"\x00"+host] = m, m
+	}
 	for i := range records {
 		r := &records[i]
 		switch {
@@ -227,28 +230,16 @@ func timeouts(records []inspect.Record, group string) map[string][2]*inspect.Mil
 		case r.Metadata != nil:
 			for k := range r.Metadata.Members {
 				m := &r.Metadata.Members[k]
-				out[m.MemberID] = [2]*inspect.Millis{&m.Session, &m.Rebalance}
-				out[m.ClientID+"\x00"+m.Host] = out[m.MemberID]
+				keep(m.MemberID, m.ClientID, m.Host, inspect.Member{Session: &m.Session, Rebalance: &m.Rebalance, Topics: m.Topics,
+					Client: family.Guess(family.OfMember(group, r.Metadata, m))})
 			}
 		case r.MemberOf != nil:
-			out[r.Member] = [2]*inspect.Millis{r.MemberOf.Session, r.MemberOf.Rebalance}
-			out[r.MemberOf.ClientID+"\x00"+r.MemberOf.Host] = out[r.Member]
+			m := r.MemberOf
+			keep(r.Member, m.ClientID, m.Host, inspect.Member{Session: m.Session, Rebalance: m.Rebalance, Topics: m.Topics, TopicRegex: m.Regex,
+				Client: family.Guess(family.Evidence{Group: group, Type: inspect.Consumer, MemberID: r.Member, ClientID: m.ClientID, InstanceID: m.InstanceID, Session: m.Session, Rebalance: m.Rebalance})})
 		}
 	}
 	return out
-}
-
-// newcomer is a member that came after the group was described: its timeouts are of the
-// record of its join, its client library is taken to be that of the members that share
-// its client id.
-func newcomer(seen inspect.ObservedMember, timeouts [2]*inspect.Millis, others []inspect.Member) inspect.Member {
-	m := inspect.Member{MemberID: seen.MemberID, InstanceID: seen.InstanceID, ClientID: seen.ClientID, Host: seen.Host, Session: timeouts[0], Rebalance: timeouts[1]}
-	for i := range others {
-		if o := &others[i]; o.ClientID == seen.ClientID && o.ClientID != "" {
-			m.Client, m.Topics, m.TopicRegex, m.ServerAssignor = o.Client, o.Topics, o.TopicRegex, o.ServerAssignor
-		}
-	}
-	return m
 }
 
 // generation takes the generation of a classic group from its newest rebalance, where

@@ -294,6 +294,7 @@ func (m *Model) table(rows []*Sight, at int) []render.Line {
 		}
 		if style != nil {
 			l[0].Style = *style
+			l = append(l, render.S(*style, "%s", strings.Repeat(" ", max(0, m.width-prose.Width(l.Plain())))))
 		}
 		return l
 	}

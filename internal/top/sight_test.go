@@ -1,0 +1,61 @@
+package top
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// A member that came after the groups were described is known as well as the others: its
+// record tells the timeouts and the library, without which the advice would be another.
+func TestAMemberThatCameBackIsKnownByItsRecord(t *testing.T) {
+	c, _ := recorded()
+	b := newBook(time.Hour)
+	b.takePast(c)
+	var orders inspect.Group
+	for _, g := range c.Groups {
+		if g.ID == "orders" {
+			orders = g
+		}
+	}
+	full := b.sights(&inspect.Case{Window: c.Window}, []string{"orders"}, "")[0]
+	words, settings := fix(&full.Diagnosis)
+	if settings != "max.poll.interval.ms=300000" {
+		t.Fatalf("fix %q", words)
+	}
+	// The same, but the member that misbehaves was out when the group was described.
+	seen := inspect.Observation{Group: "orders", From: c.Window.To, To: c.Window.To, State: "Stable", Coordinator: orders.Coordinator.ID}
+	seen.From.Time, seen.To.Time = seen.From.Add(time.Second), seen.To.Add(time.Second)
+	var without []inspect.Member
+	for _, m := range orders.Members {
+		id := m.MemberID
+		if m.ClientID == full.Member {
+			id = "another-process" // whose record is not there yet
+		} else {
+			without = append(without, m)
+		}
+		seen.Members = append(seen.Members, inspect.ObservedMember{MemberID: id, ClientID: m.ClientID, Host: m.Host, Assignment: m.Assignment})
+	}
+	if len(without) == len(orders.Members) {
+		t.Fatal("the recorded case has no member that misbehaves")
+	}
+	past := *c
+	past.Groups = slices.Clone(c.Groups)
+	for i := range past.Groups {
+		if past.Groups[i].ID == "orders" {
+			past.Groups[i].Members = without
+		}
+	}
+	b.past = &past
+	later := c.Window
+	later.To = seen.To
+	got := b.sights(&inspect.Case{Window: later, Observations: []inspect.Observation{seen}}, []string{"orders"}, "")[0]
+	if again, _ := fix(&got.Diagnosis); again != words {
+		t.Errorf("fix %q, want %q", again, words)
+	}
+	if *got.Members != len(orders.Members) {
+		t.Errorf("%d members", *got.Members)
+	}
+}
