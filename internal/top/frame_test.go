@@ -292,13 +292,7 @@ func TestTheReaderLearnsWhatIsShown(t *testing.T) {
 	var visible []string
 	var opened string
 	m.show = func(v []string, o string) { visible, opened = v, o }
-	for _, msg := range press("/", "p", "a", "y", "enter", "enter") {
-		next, cmd := m.Update(msg)
-		m = next.(Model)
-		if cmd != nil {
-			cmd()
-		}
-	}
+	send(t, m, press("/", "p", "a", "y", "enter", "enter")...)
 	if !slices.Equal(visible, []string{"payments"}) || opened != "payments" {
 		t.Errorf("shown %v, opened %q", visible, opened)
 	}

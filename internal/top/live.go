@@ -24,9 +24,10 @@ const (
 	growEvery = 2 * time.Second
 	// lookEvery is the pace of looks at groups that something happened to.
 	lookEvery = 500 * time.Millisecond
-	// lookShare bounds the time that diagnoses take: after one of d the next waits at
-	// least lookShare*d.
-	lookShare = 5
+	// lookShare bounds the time that diagnoses take: after one of d the next waits for
+	// lookShare*d, and at most lookPause.
+	lookShare = 2
+	lookPause = 2 * time.Second
 	// againAfter is how long after news of the opened group its past is read again, with
 	// whether records had waited and the members' timeouts.
 	againAfter = 5 * time.Second
@@ -164,7 +165,7 @@ func (l *live) look(ctx context.Context, reads <-chan read, lags <-chan *inspect
 			}
 		}
 		all = false
-		if !pause(ctx, max(lookEvery, lookShare*l.cfg.Now().Sub(began))) {
+		if !pause(ctx, min(max(lookEvery, lookShare*l.cfg.Now().Sub(began)), lookPause)) {
 			return
 		}
 		select {

@@ -86,7 +86,7 @@ func watching(t *testing.T, cfg Config) *headless {
 		t.Fatal(err)
 	}
 	h := &headless{t: t, m: newModel(&cfg, info)}
-	l := newLive(&cfg, w, func(msg tea.Msg) { h.send(msg) })
+	l := newLive(&cfg, w, h.send)
 	h.m.show = l.show
 	h.send(tea.WindowSizeMsg{Width: 120, Height: 30})
 	ctx, cancel := context.WithCancel(context.Background())
@@ -101,21 +101,12 @@ func watching(t *testing.T, cfg Config) *headless {
 	return h
 }
 
-// send hands a message to the model and does what it asks for at once.
-func (h *headless) send(msgs ...tea.Msg) {
+// send hands a message to the model.
+func (h *headless) send(msg tea.Msg) {
 	h.mu.Lock()
-	var asked []tea.Cmd
-	for _, msg := range msgs {
-		next, cmd := h.m.Update(msg)
-		h.m = next.(Model)
-		if _, tick := msg.(tickMsg); cmd != nil && !tick {
-			asked = append(asked, cmd)
-		}
-	}
-	h.mu.Unlock()
-	for _, cmd := range asked {
-		cmd()
-	}
+	defer h.mu.Unlock()
+	next, _ := h.m.Update(msg)
+	h.m = next.(Model)
 }
 
 // await waits until the screen matches.
@@ -146,7 +137,7 @@ func TestTheScreenFollowsTheCluster(t *testing.T) {
 	goes := join(t, c, "orders", "goes", 2)
 	h := watching(t, configFor(t, c))
 	h.await(`(?s)1 group .*LIVE.*>orders +Stable +2 +2 +\S+ +2 `)
-	h.send(press("enter")...)
+	h.send(press("enter")[0])
 	h.await(`(?s)session 1s.* goes +.*= .* stays +.*= `)
 	goes.Kill()
 	h.await(`(?s)>orders +Stable +\d+ +1 .* goes +.*(OUT|left \d).*gen \d+ +.*-goes`)
@@ -161,7 +152,7 @@ func TestTheScreenWithoutTheLog(t *testing.T) {
 	join(t, c, "orders", "a", 1)
 	h := watching(t, configFor(t, c, "orders"))
 	h.await(`>orders +Stable +\S+ +1 +\S+ +-  -`)
-	h.send(press("enter")...)
+	h.send(press("enter")[0])
 	h.await(`WHY   the past is not known: .*denied`)
 }
 

@@ -80,7 +80,7 @@ type Model struct {
 	info *watch.Info
 	p    *term.Painter
 	tell eventtext.Teller
-	show func(visible []string, opened string) // nil: nobody wants to know
+	show func(visible []string, opened string) // does not wait; nil: nobody wants to know
 
 	now           time.Time
 	width, height int
@@ -150,7 +150,8 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	}
 	m.keepCursor()
-	return m, tea.Batch(cmd, m.shown())
+	m.tellShown()
+	return m, cmd
 }
 
 // happened keeps an event, and what it says of who answers.
@@ -172,10 +173,11 @@ func (m *Model) happened(e watch.Event) {
 	}
 }
 
-// shown tells the reading side which groups are on the screen.
-func (m *Model) shown() tea.Cmd {
+// tellShown tells the reading side which groups are on the screen: at once and not by a
+// command, since commands overtake each other.
+func (m *Model) tellShown() {
 	if m.show == nil {
-		return nil
+		return
 	}
 	rows, _ := m.page()
 	visible := make([]string, 0, len(rows)+1)
@@ -185,8 +187,7 @@ func (m *Model) shown() tea.Cmd {
 	if m.opened != "" && !slices.Contains(visible, m.opened) {
 		visible = append(visible, m.opened)
 	}
-	show, opened := m.show, m.opened
-	return func() tea.Msg { show(visible, opened); return nil }
+	m.show(visible, m.opened)
 }
 
 // look is what the screen shows: the present, or the moment of the pause.
