@@ -3,6 +3,7 @@ package cmd
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,7 @@ type pastFlags struct {
 	gcLogs []string
 	pods   []string
 	from   string
+	budget sizeValue
 }
 
 // add adds the flags that say where and when to look.
@@ -37,8 +39,29 @@ func (p *pastFlags) add(c *cobra.Command) {
 	f.StringArrayVar(&p.gcLogs, "gc-log", nil, "JVM garbage collection log `FILE`: shows pauses (repeatable)")
 	f.StringArrayVar(&p.pods, "pods", nil, "`FILE` with kubectl get pods -o json, or events, or docker inspect: shows crashes and restarts (repeatable)")
 	f.StringVar(&p.from, "from", "", "read a case `FILE` that record wrote, instead of a cluster")
+	f.Var(&p.budget, "budget", "read about so much of the offsets log at most, the newest: a `SIZE` as 200MB")
 	p.groups.addFlags(c)
 }
+
+// sizeValue is a flag of bytes; 0 for none.
+type sizeValue int64
+
+// Set, String and Type are pflag's.
+func (v *sizeValue) Set(s string) error {
+	n, err := prose.ParseSize(s)
+	*v = sizeValue(n)
+	return err
+}
+
+func (v *sizeValue) String() string {
+	if *v == 0 {
+		return ""
+	}
+	return strings.ReplaceAll(prose.Size(int64(*v)), " ", "")
+}
+
+// Type is the word for a value in help.
+func (v *sizeValue) Type() string { return "SIZE" }
 
 // window is the span that --since and --until name, as seen from a moment.
 func (p *pastFlags) window(a *app, now time.Time) (inspect.Window, error) {
@@ -60,7 +83,7 @@ func (p *pastFlags) window(a *app, now time.Time) (inspect.Window, error) {
 
 // query is what to read of a window.
 func (p *pastFlags) query(a *app, sel collect.Selection, want collect.Want, w inspect.Window) past.Query {
-	return past.Query{Selection: sel, Want: want, Window: w, Gone: true, Logs: slices.Concat(p.logs, p.gcLogs), LogOptions: a.logOptions(), Processes: p.pods}
+	return past.Query{Selection: sel, Want: want, Window: w, Gone: true, Logs: slices.Concat(p.logs, p.gcLogs), LogOptions: a.logOptions(), Processes: p.pods, Budget: int64(p.budget)}
 }
 
 // read reads from the case file that --from names, or from the cluster.
@@ -106,7 +129,7 @@ func (a *app) readPast(ctx context.Context, s *session, q past.Query) (*past.Pas
 	defer bar.done()
 	limited, cancel := s.within(ctx)
 	defer cancel()
-	r := past.Reader{Collector: s.collector, Scanner: s.scanner, Progress: func(p offsetlog.Progress) { bar.show(p.Offsets, p.Total) }}
+	r := past.Reader{Collector: s.collector, Scanner: s.scanner, Progress: func(p offsetlog.Progress) { bar.show(p.Offsets, p.Total, p.Bytes) }}
 	p, err := a.told(r.Read(limited, q))
 	if err != nil {
 		return nil, groupsError(err)

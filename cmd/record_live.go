@@ -101,7 +101,7 @@ func (r *recordCmd) showLooking(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-			bar.show(int64(r.now().Sub(began)), int64(r.lookFor))
+			bar.show(int64(r.now().Sub(began)), int64(r.lookFor), 0)
 		}
 	}
 }

@@ -77,10 +77,39 @@ func (s *Scanner) plan(ctx context.Context, c *cluster, req *Request) ([]*part, 
 		}
 		p.low = min(max(p.low, p.start), p.end)
 		p.high = max(min(p.high, p.end), p.low)
-		p.next, p.pos, p.complete = p.low, p.low, p.low
 		p.dead = p.err != nil
 	}
+	req.trim(parts)
+	for _, p := range parts {
+		if !p.dead {
+			p.next, p.pos, p.complete = p.low, p.low, p.low
+		}
+	}
 	return parts, ctx.Err()
+}
+
+// budgetEntry is what an offset is taken to weigh where nothing has been read yet: an
+// offset commit in a batch of its own, rather more than less.
+const budgetEntry = 200
+
+// trim leaves out the oldest part of each partition, as the budget demands.
+func (r *Request) trim(parts []*part) {
+	offsets := int64(0)
+	for _, p := range parts {
+		offsets += p.high - p.low
+	}
+	if r.Budget <= 0 || offsets*budgetEntry <= r.Budget {
+		return
+	}
+	share := float64(r.Budget) / float64(offsets*budgetEntry)
+	for _, p := range parts {
+		all := p.high - p.low
+		kept := int64(share * float64(all))
+		p.low = p.high - kept
+		if r.Cut != nil && all > kept {
+			r.Cut(p.id, all-kept)
+		}
+	}
 }
 
 // times are the moments that the request names.

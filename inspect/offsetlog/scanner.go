@@ -98,6 +98,11 @@ type Request struct {
 	From, To Point
 	// FromOffsets and ToOffsets override From and To for the partitions they name.
 	FromOffsets, ToOffsets map[int32]int64
+	// Budget bounds the bytes that are read, about: where the range may hold more, only
+	// the newest part of each partition is read. 0 is no bound. Cut, if set, is told of
+	// each partition how many offsets were left out.
+	Budget int64
+	Cut    func(partition int32, offsets int64)
 	// Parallel is how many ranges are read at a time; 0 means 4.
 	Parallel int
 	// Survey spares the scan its own questions about the partitions; nil: it asks.

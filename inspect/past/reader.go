@@ -27,6 +27,9 @@ type Query struct {
 	// ScanToo counts the reading of the log into it.
 	Describe time.Duration
 	ScanToo  bool
+	// Budget bounds the bytes of the log that are read, about; 0 is no bound for the
+	// window, and lookBackBudget for what is older. What is left out is a Gap.
+	Budget int64
 	// Logs are the names of client and broker log files, read as LogOptions say.
 	Logs       []string
 	LogOptions clientlog.Options

@@ -3,6 +3,7 @@ package past
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sync"
@@ -14,6 +15,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect/collect"
 	"github.com/kgdiag/kgdiag/inspect/judge"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
+	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/locate"
 )
 
@@ -28,6 +30,9 @@ const (
 	// fewGroups is up to how many of all groups each is looked for further back; of
 	// more, only those that rebalanced.
 	fewGroups = 20
+	// lookBackBudget bounds the bytes that are read before the window, about: a partition
+	// may hold gigabytes, and a quiet group's last rebalance may be anywhere in it.
+	lookBackBudget = 100 << 20
 )
 
 // lookBacks are the steps by which it does.
@@ -47,6 +52,9 @@ type scan struct {
 	logs   []inspect.PartitionLog
 	survey func() *offsetlog.Survey // of the moments that matter; nil where it failed
 	window func() spanRead          // of the named groups; nil where none are
+	budget int64                    // of the query
+	spent  int64                    // bytes read
+	cut    map[int32]int64          // offsets that the budget left out, by partition
 }
 
 // spanRead is what a span of partitions held.
@@ -61,7 +69,7 @@ type spanRead struct {
 // partitions stood at the moments that matter, and, for groups that were named, the
 // reading of the window.
 func (r *Reader) begin(ctx context.Context, m *collect.Metadata, q Query) *scan {
-	s := &scan{Reader: r, count: m.OffsetsPartitions(), first: q.Window.From.Add(-prelude), survey: func() *offsetlog.Survey { return nil }}
+	s := &scan{Reader: r, count: m.OffsetsPartitions(), first: q.Window.From.Add(-prelude), budget: q.Budget, cut: map[int32]int64{}, survey: func() *offsetlog.Survey { return nil }}
 	if s.count == 0 {
 		return s
 	}
@@ -110,7 +118,7 @@ func inBackground[T any](f func() T) func() T {
 
 // readWindow reads what the window holds, and the prelude.
 func (s *scan) readWindow(ctx context.Context, parts map[int32][]string, groups []string) spanRead {
-	records, logs, err := s.span(ctx, parts, groups, offsetlog.AtTime(s.first), offsetlog.Point{})
+	records, logs, err := s.span(ctx, parts, groups, s.budget, offsetlog.AtTime(s.first), offsetlog.Point{})
 	return spanRead{groups, records, logs, err}
 }
 
@@ -135,6 +143,7 @@ func (s *scan) read(ctx context.Context, ids []string) error {
 		return window.err
 	}
 	s.before(ctx, parts, window.records)
+	s.noteCut()
 	for _, rec := range window.records {
 		s.thin.Add(rec)
 	}
@@ -161,18 +170,21 @@ func (s *scan) partitions(ids []string) (map[int32][]string, error) {
 }
 
 // span reads a span of partitions, thinned.
-func (s *scan) span(ctx context.Context, parts map[int32][]string, groups []string, from, to offsetlog.Point) ([]inspect.Record, []inspect.PartitionLog, error) {
+func (s *scan) span(ctx context.Context, parts map[int32][]string, groups []string, budget int64, from, to offsetlog.Point) ([]inspect.Record, []inspect.PartitionLog, error) {
 	want := map[string]bool{}
 	for _, id := range groups {
 		want[id] = true
 	}
 	req := offsetlog.Request{Partitions: slices.Sorted(maps.Keys(parts)), Filter: offsetlog.Filter{Groups: want, Commits: true},
-		From: from, To: to, Survey: s.survey(), Progress: s.Progress}
+		From: from, To: to, Survey: s.survey(), Progress: s.Progress, Budget: budget, Cut: func(p int32, n int64) { s.cut[p] += n }}
 	var thin judge.Thinner
 	logs, err := s.Scanner.Scan(ctx, req, func(rec inspect.Record) error {
 		thin.Add(rec)
 		return nil
 	})
+	for i := range logs {
+		s.spent += logs[i].Bytes
+	}
 	return thin.Records(), logs, err
 }
 
@@ -182,7 +194,7 @@ func (s *scan) before(ctx context.Context, parts map[int32][]string, window []in
 	limited, cancel := context.WithTimeout(ctx, lookBackFor)
 	defer cancel()
 	var older [][]inspect.Record
-	to := s.first
+	to, beforeWindow := s.first, s.spent
 	for _, step := range lookBacks {
 		open := s.open(append(slices.Concat(older...), window...), parts)
 		if len(open) == 0 {
@@ -194,7 +206,11 @@ func (s *scan) before(ctx context.Context, parts map[int32][]string, window []in
 			begin = s.first.Add(-step)
 			from = offsetlog.AtTime(begin)
 		}
-		records, logs, err := s.span(limited, open, slices.Concat(slices.Collect(maps.Values(parts))...), from, offsetlog.AtTime(to))
+		left := s.left(beforeWindow)
+		if left <= 0 || len(s.cut) > 0 {
+			break // what is older than a cut does not join up
+		}
+		records, logs, err := s.span(limited, open, slices.Concat(slices.Collect(maps.Values(parts))...), left, from, offsetlog.AtTime(to))
 		if err != nil {
 			break // the time is over, or the log is: what was found before stands
 		}
@@ -207,6 +223,30 @@ func (s *scan) before(ctx context.Context, parts map[int32][]string, window []in
 			s.thin.Add(rec)
 		}
 	}
+}
+
+// left is how many bytes may still be read of what is older than the window, which
+// took window.
+func (s *scan) left(window int64) int64 {
+	if s.budget > 0 {
+		return s.budget - s.spent
+	}
+	return lookBackBudget - (s.spent - window)
+}
+
+// noteCut says what the budget left out. Without one the look back just ends, as it does
+// when its time is over.
+func (s *scan) noteCut() {
+	offsets := int64(0)
+	for _, n := range s.cut {
+		offsets += n
+	}
+	if s.budget == 0 || offsets == 0 {
+		return
+	}
+	s.c.Gaps = append(s.c.Gaps, inspect.Gap{Fact: inspect.FactHistory, What: "older records of " + locate.OffsetsTopic,
+		Why:   fmt.Sprintf("%s offsets in %s were left out, to read about %s", prose.Count(offsets), prose.Plural(len(s.cut), "partition"), prose.Size(s.budget)),
+		Needs: "a larger --budget"})
 }
 
 // open are the partitions with groups whose state before the window is not known.

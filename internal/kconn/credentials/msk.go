@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,6 +23,7 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/oauth"
 
 	"github.com/kgdiag/kgdiag/internal/kconn/fault"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // mskOptions are the options of aws-msk-iam-auth's IAMLoginModule.
@@ -181,7 +181,7 @@ func mskPresign(ctx context.Context, creds aws.Credentials, host, region string,
 	return signed, err
 }
 
-var regionLabel = regexp.MustCompile(`^[a-z]+(-[a-z0-9]+)+-\d+$`)
+var regionLabel = pattern.New(`^[a-z]+(-[a-z0-9]+)+-\d+$`)
 
 // mskRegion finds the region in the name of an MSK broker
 // (b-1.x.c2.kafka.eu-west-1.amazonaws.com); "" for other names.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -171,7 +170,7 @@ func (s *Settings) warnUnknown(v Setting) {
 // reference is a value that stands elsewhere: ${NAME} and ${env:NAME} in the
 // environment, ${file:PATH} the text of a file, ${file:PATH:KEY} a key of a
 // properties file (the forms of Kafka's EnvVar- and FileConfigProvider).
-var reference = regexp.MustCompile(`\$\{(?:(env):)?([A-Za-z_][A-Za-z0-9_]*)\}|\$\{file:([^}:]+)(?::([^}]+))?\}`)
+var reference = pattern.New(`\$\{(?:(env):)?([A-Za-z_][A-Za-z0-9_]*)\}|\$\{file:([^}:]+)(?::([^}]+))?\}`)
 
 func (s *Settings) expand(v string) (string, error) {
 	if !strings.Contains(v, "${") {
