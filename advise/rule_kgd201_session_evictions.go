@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 var _ = register(Rule{
@@ -45,7 +46,7 @@ var _ = register(Rule{
 			}
 		}
 		f := s.Finding(Warning, fmt.Sprintf("%s was evicted %s: no heartbeat for %s (%s); it came back %s after its last commit",
-			longest.lane(), times(same), session.Spelled, span(session.D), span(longest.BackAfter.Duration().Truncate(100_000_000))), session)
+			longest.lane(), times(same), session.Spelled, span(session.D), span(prose.WholeSeconds(longest.BackAfter.Duration()))), session)
 		f.Confidence = leastSure(same)
 		if s.Config == nil {
 			f.Subject = "client " + longest.ClientID
@@ -87,7 +88,7 @@ func (s *Subject) sessionFix(session Value, d departure) *Fix {
 		x.Price = "none"
 	default:
 		x.Set = map[string]string{keySession: ms(to)}
-		x.Notes = notesFor(keySession, fmt.Sprintf("%s x 1.25, rounded up; if the process kept running", span(d.BackAfter.Duration().Truncate(100_000_000))))
+		x.Notes = notesFor(keySession, fmt.Sprintf("%s x 1.25, rounded up; if the process kept running", span(prose.WholeSeconds(d.BackAfter.Duration()))))
 		x.Price = fmt.Sprintf("a dead member is noticed after %s instead of %s", span(to), span(session.D))
 	}
 	return x

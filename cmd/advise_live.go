@@ -59,7 +59,7 @@ func (o *adviseCmd) fromFile(ctx context.Context, sel collect.Selection) (*inspe
 		return nil, err
 	}
 	c.Groups = slices.DeleteFunc(c.Groups, func(g inspect.Group) bool { return !sel.Keeps(&g) })
-	return c, groupsError(p.Missing)
+	return c.InWindow(), groupsError(p.Missing)
 }
 
 // onlyNamed drops from an error what is not said of a group that the user named.

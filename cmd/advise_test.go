@@ -33,17 +33,20 @@ func TestAdviseOnAFile(t *testing.T) {
 	if code := runArgs(a, "advise", "-f", "c.properties", "--client", "java@3.7.0", "--batch-time", "8m"); code != exitTripped {
 		t.Errorf("exit %d, want 1", code)
 	}
-	want := `error  KGD105 poll-interval-too-short    c.properties:4    confidence high
-       max.poll.interval.ms is 5m; the work between two polls takes 8m (--batch-time)
+	want := `error  KGD105 poll-interval-too-short    c.properties:4
+       max.poll.interval.ms is 5m; the work between two polls takes 8m
+       (--batch-time)
        set       max.poll.interval.ms=600000    8m x 1.25 = 10m, rounded up
        or        max.poll.records=250           500 in 8m: 250 fit with the same margin
        trade-off a consumer that hangs is noticed after 10m instead of 5m
-warning KGD101 heartbeat-over-third    c.properties:3    confidence high
-       heartbeat.interval.ms is 20s, over a third of session.timeout.ms (45s): 2 heartbeats fit into one session, three should
+warning KGD101 heartbeat-over-third    c.properties:3
+       heartbeat.interval.ms is 20s, over a third of session.timeout.ms (45s): 2
+       heartbeats fit into one session, three should
        set       heartbeat.interval.ms=15000    45s / 3 = 15s
        or        session.timeout.ms=60000       3 x 20s, rounded up; a dead member is then noticed after 1m
        trade-off a few more small requests to the coordinator
-1 error, 1 warning; `
+1 error, 1 warning
+NOT CHECKED  `
 	if got := out.String(); !strings.HasPrefix(got, want) {
 		t.Error(cmp.Diff(want, got))
 	}
@@ -163,7 +166,7 @@ func TestAdviseProjectFile(t *testing.T) {
 	if code := runArgs(a, "advise", "-f", "c.properties"); code != exitOK {
 		t.Errorf("exit %d, want 0: the project made the finding a warning", code)
 	}
-	if got := out.String(); !strings.Contains(got, "warning KGD105") || strings.Contains(got, "KGD101 heartbeat") || !strings.Contains(got, "8m (declared for this group)") {
+	if got := out.String(); !strings.Contains(got, "warning KGD105") || strings.Contains(got, "KGD101 heartbeat") || !strings.Contains(got, "takes 8m (declared") {
 		t.Errorf("got\n%s", got)
 	}
 	for text, want := range map[string]string{"rules: {severity: {KGD1: error}}": "no such rule", "rule: {}": "field rule not found",

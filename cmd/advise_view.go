@@ -2,12 +2,14 @@ package cmd
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kgdiag/kgdiag/advise"
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
+	"github.com/kgdiag/kgdiag/internal/show"
 	"github.com/kgdiag/kgdiag/internal/term"
 )
 
@@ -32,11 +34,11 @@ func (o *adviseCmd) showAdvice(c *inspect.Case, r advise.Report, asked []string)
 		}
 		doc.Findings = append(doc.Findings, f)
 	}
-	v := render.View{Data: doc, Report: reportOf(doc.Findings), Blocks: findingBlocks(doc.Findings, o.flags.verbose)}
+	v := render.View{Data: doc, Report: reportOf(doc.Findings), Blocks: findingBlocks(o.page(), doc.Findings, o.flags.verbose)}
 	if c.Cluster != (inspect.Cluster{}) {
 		v.Head = o.clusterLine(c.Cluster, "")
 	}
-	v.Blocks = append(v.Blocks, render.Block{NoTSV: true, Lines: summaryLines(doc, r.Unchecked, c, asked)})
+	v.Blocks = append(v.Blocks, render.Block{NoTSV: true, Lines: summaryLines(o.page(), doc, r.Unchecked, c, asked)})
 	if o.flags.verbose && len(r.Unchecked) > 0 {
 		v.Blocks = append(v.Blocks, uncheckedBlock(doc.Unchecked))
 	}
@@ -49,26 +51,26 @@ const indent = "       "
 
 // findingBlocks draws findings, each with its symptoms below it; those of one rule are
 // told once where there are many, but for -v.
-func findingBlocks(fs []advise.Finding, verbose bool) []render.Block {
+func findingBlocks(p show.Page, fs []advise.Finding, verbose bool) []render.Block {
 	var out []render.Block
 	for _, s := range advise.Together(fs, verbose) {
-		lines := findingLines(&s.Finding, verbose)
+		lines := findingLines(p, &s.Finding, verbose)
 		if others := s.Others(); others != "" {
-			lines = append(lines, render.L("%sthe same for %s (-v shows each)", indent, others))
+			lines = append(lines, wrapped(p, term.Plain, fmt.Sprintf("the same for %s (-v shows each)", others))...)
 		}
 		for _, f := range s.Symptoms {
-			lines = append(lines, render.L("%s`- %s %s: %s, goes away with this fix", indent, f.ID, f.Name, f.Message))
+			lines = append(lines, wrapped(p, term.Plain, fmt.Sprintf("`- %s %s: %s, goes away with this fix", f.ID, f.Name, f.Message))...)
 		}
 		out = append(out, render.Block{NoTSV: true, Lines: lines})
 	}
 	return out
 }
 
-func findingLines(f *advise.Finding, verbose bool) []render.Line {
-	lines := []render.Line{findingHead(f), render.L("%s%s", indent, f.Message)}
+func findingLines(p show.Page, f *advise.Finding, verbose bool) []render.Line {
+	lines := append([]render.Line{findingHead(f)}, wrapped(p, term.Plain, f.Message)...)
 	if verbose || f.Confidence != inspect.High {
 		for _, e := range f.Evidence {
-			lines = append(lines, render.Line{render.S(term.Dim, "%s%s", indent, e)})
+			lines = append(lines, wrapped(p, term.Dim, e)...)
 		}
 	}
 	if f.Fix != nil {
@@ -92,7 +94,9 @@ func findingHead(f *advise.Finding) render.Line {
 	default:
 		about = append(about, f.Subject)
 	}
-	about = append(about, "confidence "+string(f.Confidence))
+	if sure := map[inspect.Confidence]string{inspect.Medium: "likely", inspect.Low: "possible"}[f.Confidence]; sure != "" {
+		about = append(about, sure)
+	}
 	return append(head, render.P("    %s", strings.Join(about, "    ")))
 }
 
@@ -155,29 +159,42 @@ func fixLines(x *advise.Fix) []render.Line {
 	return lines
 }
 
-// summaryLines counts what was found, hidden and not checked.
-func summaryLines(doc adviseDocument, unchecked []advise.Unchecked, c *inspect.Case, asked []string) []render.Line {
-	not := advise.NotChecked(unchecked)
+// summaryLines count what was found, hidden and not checked.
+func summaryLines(p show.Page, doc adviseDocument, unchecked []advise.Unchecked, c *inspect.Case, asked []string) []render.Line {
+	hidden := ""
+	if n := hiddenCount(doc.Hidden); n > 0 {
+		hidden = "; " + prose.Plural(n, "lower-severity finding") + " hidden (--min-severity info)"
+	}
 	var lines []render.Line
 	if len(doc.Findings) == 0 {
-		text := fmt.Sprintf("%d of %d rules checked, none fired", doc.Checked, doc.Rules)
-		if n := hiddenCount(doc.Hidden); n > 0 {
-			text = fmt.Sprintf("%d of %d rules checked, no problem found; %s hidden (--min-severity info)", doc.Checked, doc.Rules, prose.Plural(n, "lower-severity finding"))
+		fired := "none fired"
+		if hidden != "" {
+			fired = "no problem found"
 		}
-		if not != "" {
-			text += "; not: " + not
+		text := fmt.Sprintf("%s: %d of %d rules checked, %s%s", askedText(asked, c), doc.Checked, doc.Rules, fired, hidden)
+		for i, l := range prose.Wrap(text, p.Width-len(indent)) {
+			if i == 0 {
+				lines = append(lines, render.Line{render.S(term.Good, "ok     "), render.P("%s", l)})
+			} else {
+				lines = append(lines, render.L("%s%s", indent, l))
+			}
 		}
-		return append(lines, render.Line{render.S(term.Good, "ok     "), render.P("%s: %s", askedText(asked, c), text)})
+	} else {
+		lines = append(lines, render.L("%s%s", countBySeverity(doc.Findings), hidden))
 	}
-	parts := []string{countBySeverity(doc.Findings)}
-	if n := hiddenCount(doc.Hidden); n > 0 {
-		parts = append(parts, prose.Plural(n, "lower-severity finding")+" hidden")
+	if not := advise.NotChecked(unchecked); not != "" {
+		lines = append(lines, p.Paragraph("NOT CHECKED", fmt.Sprintf("%d of %s: %s", doc.Rules-doc.Checked, prose.Plural(doc.Rules, "rule"), not))...)
 	}
-	checked := fmt.Sprintf("%d of %d rules checked", doc.Checked, doc.Rules)
-	if not != "" {
-		checked += ", not: " + not
+	return lines
+}
+
+// wrapped is a text below the head of a finding.
+func wrapped(p show.Page, style term.Style, text string) []render.Line {
+	var out []render.Line
+	for _, l := range prose.Wrap(text, p.Width-len(indent)) {
+		out = append(out, render.Line{render.S(style, "%s%s", indent, l)})
 	}
-	return append(lines, render.L("%s", strings.Join(append(parts, checked), "; ")))
+	return out
 }
 
 func hiddenCount(hidden map[string]int) int {
@@ -189,8 +206,12 @@ func hiddenCount(hidden map[string]int) int {
 }
 
 func countBySeverity(fs []advise.Finding) string {
-	n := map[advise.Severity]int{}
+	n, symptoms := map[advise.Severity]int{}, 0
 	for _, f := range fs {
+		if f.BecauseOf != "" && slices.ContainsFunc(fs, func(root advise.Finding) bool { return root.ID == f.BecauseOf }) {
+			symptoms++
+			continue
+		}
 		n[f.Severity]++
 	}
 	var parts []string
@@ -199,7 +220,11 @@ func countBySeverity(fs []advise.Finding) string {
 			parts = append(parts, prose.Plural(n[s], string(s)))
 		}
 	}
-	return strings.Join(parts, ", ")
+	text := strings.Join(parts, ", ")
+	if symptoms > 0 {
+		text += fmt.Sprintf(" (and %s, under their cause)", prose.Plural(symptoms, "symptom"))
+	}
+	return text
 }
 
 // askedText names what was looked at: the groups and files, or the first few.

@@ -66,7 +66,7 @@ func (a *app) envelopeOf(schema string, c *inspect.Case) envelope {
 // nothing, and then writes it.
 func (a *app) show(v render.View) error {
 	var b bytes.Buffer
-	if !a.flags.verbose {
+	if !a.flags.verbose && (a.streams.OutTTY || !v.Wide) {
 		v.Width = a.width()
 	}
 	v.Whole = !a.streams.OutTTY // what is cut cannot be searched for

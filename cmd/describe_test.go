@@ -77,7 +77,7 @@ orders  Stable  classic  generation G  assignor range  coordinator N (ADDR)  par
 CLIENT-ID  GROUP-INSTANCE-ID  HOST        CLIENT  SESSION  REBALANCE TIMEOUT  #PARTITIONS  LAG  CURRENT-ASSIGNMENT
 orders-0   -                  10.42.7.20  CLIENT0     45s         5m            2    -  work:P
 orders-1   pod-1              10.42.7.21  CLIENT1     10s         8m            2    -  work:P
-generation, timeouts: __consumer_offsets HH:MM:SS   state, members: coordinator   not read: -
+read: generation, timeouts from __consumer_offsets (HH:MM:SS); state, members from coordinator; nothing is missing
 `
 	got := steady(out.String())
 	if oneBlank(got) != oneBlank(clients(want, got)) {

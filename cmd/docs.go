@@ -3,6 +3,7 @@ package cmd
 import (
 	"bytes"
 	"io"
+	"math"
 	"strings"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/kgdiag/kgdiag/advise"
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/internal/render"
+	"github.com/kgdiag/kgdiag/internal/show"
 	"github.com/kgdiag/kgdiag/internal/term"
 )
 
@@ -32,7 +34,7 @@ func AdviseText(c *inspect.Case, rule string) (string, error) {
 		}
 	}
 	var b bytes.Buffer
-	err := render.Render(&b, "table", render.View{Blocks: findingBlocks(only, true)}, term.NewPainter(false))
+	err := render.Render(&b, "table", render.View{Blocks: findingBlocks(show.Page{Width: math.MaxInt}, only, true)}, term.NewPainter(false))
 	return b.String(), err
 }
 

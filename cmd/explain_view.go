@@ -61,7 +61,7 @@ func ruleBlock(r *explain.Rule) render.Block {
 	b.Lines = append(b.Lines, wrap(r.Price, "trade-off ")...)
 	b.Lines = append(b.Lines, wrap(strings.Join(needs, ", "), "needs     ")...)
 	b.Lines = append(b.Lines, wrap(strings.Join(r.Refs, "; "), "refs      ")...)
-	b.Lines = append(b.Lines, render.L("at most %s, since %s", r.Severity, r.Since))
+	b.Lines = append(b.Lines, render.L("severity  up to %s; in kgdiag since %s", r.Severity, r.Since))
 	return b
 }
 

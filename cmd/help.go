@@ -21,7 +21,7 @@ func newHelpCmd(root *cobra.Command) *cobra.Command {
 			}
 			target, rest, err := root.Find(args)
 			if err != nil || target == root && len(rest) > 0 {
-				return unknownCommand(root, args[0])
+				return usage(fmt.Sprintf("help: unknown command %q", args[0]), "kgdiag help lists the commands")
 			}
 			return target.Help()
 		}}

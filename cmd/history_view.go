@@ -33,7 +33,7 @@ func (h *historyCmd) groups(p *past.Past, chosen choice) []inspect.History {
 
 // view shows the rebalances of the chosen groups.
 func (h *historyCmd) view(c *inspect.Case, groups []inspect.History, causes []inspect.Cause) render.View {
-	v := render.View{Head: h.clusterLine(c.Cluster, ""), Data: historyDoc{h.envelopeOf("kgdiag.history/v1", c), groups}}
+	v := render.View{Wide: true, Head: h.clusterLine(c.Cluster, ""), Data: historyDoc{h.envelopeOf("kgdiag.history/v1", c), groups}}
 	quiet := 0
 	for i := range groups {
 		if len(groups) > 3 && len(groups[i].Rebalances) == 0 && !h.flags.verbose {
@@ -66,7 +66,7 @@ func (h *historyCmd) blocks(g *inspect.History, w inspect.Window, causes []inspe
 		return append([]render.Block{block}, h.whatIfBlock(g.WhatIf, h.clockFor(w))...)
 	}
 	block.Table = h.table(g, h.clockFor(w))
-	block.After = historySummary(&g.Summary, h.width())
+	block.After = historySummary(g, h.width())
 	blocks := []render.Block{block}
 	if h.flags.verbose {
 		blocks = append(blocks, render.Block{Lines: h.evidenceLines(g, h.clockFor(w)), NoTSV: true})
@@ -89,7 +89,7 @@ func (h *historyCmd) headLine(g *inspect.History, w inspect.Window, causes []ins
 			l = append(l, render.P(" by %s", prose.Joined(causes)))
 		}
 		if g.Last != nil {
-			l = append(l, render.P("; last: %s, gen %d, %s, %s", h.day(g.Last.Time.Time), g.Last.Generation, g.Last.Cause, g.Last.Confidence))
+			l = append(l, render.P("; last: %s, gen %d, %s, %s", h.day(g.Last.Time.Time), g.Last.Generation, g.Last.Cause, diagnose.Likelihood(g.Last)))
 		} else {
 			l = append(l, render.P("; none is known from before"))
 		}
@@ -136,13 +136,13 @@ func (a *app) shortMoment(t inspect.Time, w inspect.Window) string {
 // table has one row a rebalance, oldest first.
 func (h *historyCmd) table(g *inspect.History, clock diagnose.Clock) *render.Table {
 	server := g.Type != inspect.Classic && g.Type != inspect.UnknownType
-	t := &render.Table{Columns: render.Cols("TIME", ">GEN", "MEMBERS", "~WHO", "CAUSE", "CONF", "PAUSED")}
+	t := &render.Table{Columns: render.Cols("TIME", ">GEN", "MEMBERS", "~WHO", "CAUSE", "HOW SURE", "?PAUSED")}
 	if server {
-		t.Columns = render.Cols("TIME", ">EPOCH", "MEMBERS", "~WHO", "CAUSE", "CONF", "CONVERGED", "~LAST")
+		t.Columns = render.Cols("TIME", ">EPOCH", "MEMBERS", "~WHO", "CAUSE", "HOW SURE", "?CONVERGED", "~?LAST")
 	}
 	for _, r := range g.Rebalances {
 		row := []render.Span{render.P("%s", clock(r.Time)), render.P("%s", diagnose.GenerationText(r)), render.P("%s", diagnose.MembersText(r)),
-			render.P("%s", diagnose.Who(&r)), render.S(causeStyle(r), "%s", diagnose.CauseText(r)), render.P("%s", r.Sureness())}
+			render.P("%s", diagnose.Who(&r)), render.S(causeStyle(r), "%s", diagnose.CauseText(r)), render.P("%s", diagnose.Likelihood(&r))}
 		if server {
 			row = append(row, render.P("%s", show.Span(r.Converged)), render.P("%s", r.ConvergedLast))
 		} else {
@@ -163,11 +163,14 @@ func causeStyle(r inspect.Rebalance) term.Style {
 	return term.Plain
 }
 
-// historySummary counts: an hour, time lost, causes, worst member.
-func historySummary(s *inspect.Summary, width int) []render.Line {
+// historySummary counts: in what time, time lost, causes, worst member.
+func historySummary(g *inspect.History, width int) []render.Line {
+	s := &g.Summary
 	var parts []string
-	if s.Over >= time.Hour { // an hour's rate from a minute is no rate
-		parts = append(parts, fmt.Sprintf("%g an hour", s.PerHour))
+	if n := len(g.Rebalances); n > 1 { // no rate: the window may be longer than the group is old
+		if span := g.Rebalances[n-1].Time.Sub(g.Rebalances[0].Time.Time).Round(time.Second); span >= time.Minute {
+			parts = append(parts, fmt.Sprintf("%d in %s", n, prose.Span(span)))
+		}
 	}
 	if s.Idle != nil && s.Idle.Duration() >= time.Second {
 		parts = append(parts, "partitions of departed members not consumed for "+prose.Span(s.Idle.Duration().Round(time.Second)))
@@ -183,7 +186,7 @@ func historySummary(s *inspect.Summary, width int) []render.Line {
 	}
 	parts = append(parts, strings.Join(causes, ", "))
 	if s.WorstCount > 1 {
-		parts = append(parts, fmt.Sprintf("most often %s, %d times", s.Worst, s.WorstCount))
+		parts = append(parts, fmt.Sprintf("%s left most often, %d times", s.Worst, s.WorstCount))
 	}
 	var out []render.Line
 	for _, l := range prose.Wrap(strings.Join(parts, "; "), width) {
@@ -196,7 +199,7 @@ func historySummary(s *inspect.Summary, width int) []render.Line {
 func (h *historyCmd) evidenceLines(g *inspect.History, clock diagnose.Clock) []render.Line {
 	var out []render.Line
 	for _, r := range g.Rebalances {
-		out = append(out, render.L("%s  gen %s  %s, %s, %s  (%s)", clock(r.Time), diagnose.GenerationText(r), r.Cause, r.Confidence, r.Basis, r.ID))
+		out = append(out, render.L("%s  gen %s  %s, %s  (record %s)", clock(r.Time), diagnose.GenerationText(r), r.Cause, diagnose.Likelihood(&r), r.ID))
 		for _, e := range r.Evidence {
 			out = append(out, render.L("      %s", e))
 		}

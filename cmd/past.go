@@ -33,8 +33,8 @@ type pastFlags struct {
 func (p *pastFlags) add(c *cobra.Command) {
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringVar(&p.since, "since", usualSince, "how far back: a duration (also 2d, 1w), an RFC 3339 time, or HH:MM")
-	f.StringVar(&p.until, "until", "", "up to when, likewise; now if empty")
+	f.StringVar(&p.since, "since", usualSince, "how far back, a `TIME`: a duration (also 2d, 1w), an RFC 3339 time, or HH:MM")
+	f.StringVar(&p.until, "until", "", "up to which `TIME`, likewise; now if empty")
 	f.StringArrayVar(&p.logs, "log", nil, "client or broker log `FILE`: turns inferred causes into stated ones (repeatable)")
 	f.StringArrayVar(&p.gcLogs, "gc-log", nil, "JVM garbage collection log `FILE`: shows pauses (repeatable)")
 	f.StringArrayVar(&p.pods, "pods", nil, "`FILE` with kubectl get pods -o json, or events, or docker inspect: shows crashes and restarts (repeatable)")
@@ -172,7 +172,7 @@ func (o *causeFlags) add(c *cobra.Command) {
 	f := c.Flags()
 	f.StringSliceVar(&o.causes, "cause", nil, "only rebalances of this `CAUSE` (repeatable)")
 	f.StringArrayVar(&o.whatIf, "what-if", nil, "replay the window with `key=value`: max.poll.interval.ms, session.timeout.ms, group.instance.id (repeatable)")
-	f.StringVar(&o.failOn, "fail-on", "never", "exit 1 if it is found: never|rebalance|eviction|CAUSE")
+	f.StringVar(&o.failOn, "fail-on", "never", "exit 1 if `WHAT` is found: never|rebalance|eviction|CAUSE")
 }
 
 // choice is what they mean.

@@ -265,6 +265,7 @@ func (a *app) bare() error {
 
   kgdiag why [GROUP]       what is wrong, why, and what to change
   kgdiag watch GROUP       the same live, with a warning before an eviction
+  kgdiag top               the same as a live screen
   kgdiag history GROUP     past rebalances, each with its cause
   kgdiag describe GROUP    members, timeouts, assignment and lag now
   kgdiag check             can I connect, and what may I read?

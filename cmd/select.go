@@ -23,8 +23,8 @@ func (s *selection) addFlags(c *cobra.Command) {
 	_ = f.MarkHidden("group") // added above
 	f.BoolVar(&s.all, "all-groups", false, "all groups")
 	f.StringVar(&s.regex, "regex", "", "groups whose whole id matches this `pattern` (RE2)")
-	f.StringSliceVar(&s.states, "state", nil, "groups in these states, as Kafka spells them")
-	f.StringSliceVar(&s.types, "type", nil, "groups of these types: classic, consumer, share, streams")
+	f.StringSliceVar(&s.states, "state", nil, "groups in these `STATES`, as Kafka spells them")
+	f.StringSliceVar(&s.types, "type", nil, "groups of these `TYPES`: classic, consumer, share, streams")
 }
 
 // any reports whether groups are chosen by other means than their ids.

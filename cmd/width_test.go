@@ -106,3 +106,22 @@ func TestNoZeroUnits(t *testing.T) {
 		}
 	}
 }
+
+// TestColourCarriesNoMeaning holds of every page that it says the same with and without
+// colour, and that NO_COLOR is heeded.
+func TestColourCarriesNoMeaning(t *testing.T) {
+	for name, p := range pages() {
+		args := append(p.args, "--from", p.s.file(t))
+		plain := onTerminal(80, append(args, "--color", "never")...)
+		painting := onTerminal(80, append(args, "--color", "always")...)
+		if got := painted.ReplaceAllString(painting, ""); got != plain {
+			t.Errorf("%s: with colour it says\n%s\nwithout\n%s", name, got, plain)
+		}
+		if machine := p.args[len(p.args)-1] == "tsv" || p.args[len(p.args)-1] == "markdown"; machine == (painting != plain) {
+			t.Errorf("%s: painted: %t", name, painting != plain)
+		}
+		if strings.Contains(plain, "\x1b") {
+			t.Errorf("%s: escapes without colour", name)
+		}
+	}
+}

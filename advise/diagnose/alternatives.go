@@ -16,16 +16,19 @@ var sureWords = map[inspect.Confidence]string{inspect.High: "very likely", inspe
 // Likelihood is how sure the cause of a rebalance is, as people say it: "stated", "very
 // likely", "likely" or "possible"; "observed" of a member that is there to be seen, and
 // "not known" where the cause is not.
-func Likelihood(r *inspect.Rebalance) string {
+func Likelihood(r *inspect.Rebalance) string { return LikelihoodOf(r.Cause, r.Confidence, r.Basis) }
+
+// LikelihoodOf is Likelihood of a cause by itself.
+func LikelihoodOf(cause inspect.Cause, sure inspect.Confidence, basis inspect.Basis) string {
 	switch {
-	case !r.Cause.Explained():
+	case !cause.Explained():
 		return "not known"
-	case r.Cause == inspect.MemberJoined && r.Confidence == inspect.High:
+	case cause == inspect.MemberJoined && sure == inspect.High:
 		return "observed"
-	case r.Sureness() == string(inspect.Stated):
+	case cause != inspect.MemberJoined && basis == inspect.Stated:
 		return string(inspect.Stated)
 	}
-	return sureWords[r.Confidence]
+	return sureWords[sure]
 }
 
 // Sure says how sure the cause is, and what it was read from: "likely, inferred from

@@ -9,7 +9,7 @@ var screenWords = []Term{
 	{"STUCK", nil, "Verdict: a rebalance has been under way for long and has not ended.", []string{"PreparingRebalance", "rebalance timeout"}},
 	{"EMPTY", nil, "The group has no members; its committed offsets are kept for offsets.retention.minutes.", []string{"group_emptied"}},
 	{"GONE", []string{"NOT FOUND"}, "Verdict: the log holds a past of the group, but no broker has it now.", []string{"group_deleted"}},
-	{"confidence", []string{"high", "medium", "low", "very likely", "likely", "possible"}, "How sure a cause is: high (very likely), medium (likely), low (possible). What the evidence leaves open stands below as \"could also be\".", []string{"inferred", "stated"}},
+	{"confidence", []string{"HOW SURE", "CONF", "observed", "high", "medium", "low", "very likely", "likely", "possible"}, "How sure a cause is: high (very likely; of a finding: no word), medium (likely), low (possible); observed where a member is there to be seen. What the evidence leaves open stands below as \"could also be\".", []string{"inferred", "stated"}},
 	{"inferred", nil, "The cause follows from timings in the log, such as the gap between the last commit and the departure. A client's or the coordinator's log would confirm it (--log).", []string{"stated"}},
 	{"stated", nil, "A log line or a record names the cause, or the platform says how the process ended (--pods).", []string{"inferred"}},
 	{"NOT CONSUMED", nil, "How long the partitions of departed members were consumed by no member: from the last commit to the next owner.", []string{"paused"}},

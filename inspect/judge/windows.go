@@ -29,9 +29,9 @@ func (w window) whyNot(e *evidence) string {
 		name = ""
 	}
 	if e.gapHi < w.lo {
-		return name + "shows no sooner than " + dur(w.lo) + " after the last commit; it was " + dur(e.gapHi) + " at most"
+		return name + "would show no sooner than " + dur(w.lo) + " after the last commit; it was at most " + dur(e.gapHi)
 	}
-	return name + "shows within " + dur(max(0, w.hi)) + " of the last commit; it was " + dur(e.gapLo) + " at least"
+	return name + "would show within " + dur(max(0, w.hi)) + " of the last commit; it was at least " + dur(e.gapLo)
 }
 
 // fitting is how the silence compares with the windows.

@@ -82,11 +82,10 @@ func (t Teller) risk(e *watch.Event) (word string, style term.Style, text string
 
 // causeOf is a cause: how sure, and the figures behind it.
 func causeOf(e *watch.Event) string {
-	sure := string(e.Confidence)
-	if e.Basis == inspect.Stated {
-		sure = string(e.Basis)
+	text := string(e.Cause)
+	if e.Cause.Explained() {
+		text += ", " + diagnose.LikelihoodOf(e.Cause, e.Confidence, e.Basis)
 	}
-	text := fmt.Sprintf("%s, %s", e.Cause, sure)
 	if !e.Past {
 		text = fmt.Sprintf("#%d %s", e.Incident, text)
 	}
@@ -171,7 +170,7 @@ func who(e *watch.Event) string {
 		s := "+" + m.Label
 		switch {
 		case m.BackAfter != nil:
-			s += " (away " + span(m.BackAfter) + ")"
+			s += " (was out " + span(m.BackAfter) + ")"
 		case m.Ambiguous:
 			s += " (one of several like it is back)"
 		}

@@ -107,22 +107,6 @@ func units(d time.Duration) string {
 	return b.String()
 }
 
-// AllDigits asks Seconds for as many digits as the duration has, up to hundredths.
-const AllDigits = -1
-
-// Seconds is a duration in seconds, to be compared with others: whole ones from 20 s
-// on, below with so many digits, or AllDigits: 0.4 s, 15 s, 302 s.
-func Seconds(d time.Duration, digits int) string {
-	if d >= 20*time.Second {
-		return fmt.Sprintf("%d s", d.Round(time.Second)/time.Second)
-	}
-	s := d.Seconds()
-	if digits == AllDigits {
-		s = float64(d.Round(10*time.Millisecond).Milliseconds()) / 1000
-	}
-	return strconv.FormatFloat(s, 'f', digits, 64) + " s"
-}
-
 // WholeSeconds is d rounded up to seconds, so that a limit of that length covers it.
 func WholeSeconds(d time.Duration) time.Duration {
 	return (d + time.Second - 1).Truncate(time.Second)

@@ -22,6 +22,8 @@ type View struct {
 	// the middles of names are; 0 for as many as it needs. Whole forbids the latter.
 	Width int
 	Whole bool
+	// Wide asks for every column where there is no terminal.
+	Wide bool
 	// Report is what formats for code scanning write; nil where the view is none.
 	Report *Report
 }

@@ -254,23 +254,23 @@ func (opts Options) sourceLines(g *inspect.Group, gaps []inspect.Gap) []render.L
 		}
 	}
 	slices.SortStableFunc(origins, func(x, y *origin) int { return originRank(x.from) - originRank(y.from) })
-	var l render.Line
+	var parts []string
 	for _, o := range origins {
-		if len(l) > 0 {
-			l = append(l, render.P("   "))
-		}
-		l = append(l, render.S(term.Dim, "%s: %s", strings.Join(o.facts, ", "), o.from))
+		part := strings.Join(o.facts, ", ") + " from " + o.from
 		if o.from == locate.OffsetsTopic { // the others are as old as this answer
-			l = append(l, render.S(term.Dim, " %s", opts.When(o.at)))
+			part += " (" + opts.When(o.at) + ")"
 		}
+		parts = append(parts, part)
 	}
 	missing := Gaps(gaps)
-	if len(missing) == 0 && len(l) > 0 {
-		l = append(l, render.S(term.Dim, "   not read: -"))
-	}
-	if len(l) == 0 {
+	if len(parts) == 0 {
 		return missing
 	}
+	text := "read: " + strings.Join(parts, "; ")
+	if len(missing) == 0 {
+		text += "; nothing is missing"
+	}
+	l := render.Line{render.S(term.Dim, "%s", text)}
 	return append([]render.Line{l}, missing...)
 }
 
