@@ -72,7 +72,9 @@ func tidy(v reflect.Value) {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			tidy(v.Field(i))
+			if v.Type().Field(i).IsExported() { // the others are not shown
+				tidy(v.Field(i))
+			}
 		}
 	}
 }

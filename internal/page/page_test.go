@@ -428,3 +428,14 @@ func TestServerSideGroupsHaveEpochs(t *testing.T) {
 		}
 	}
 }
+
+// TestTimesOfAnyZone writes a case as it is read from a cluster, whose times are of the
+// machine's zone.
+func TestTimesOfAnyZone(t *testing.T) {
+	c := slowOrders(t)
+	zone := time.FixedZone("EST", -5*3600)
+	c.Window.From, c.Window.To = inspect.At(c.Window.From.In(zone)), inspect.At(c.Window.To.In(zone))
+	if page := write(t, c, "orders"); !strings.Contains(page, "21 Nov 2026 12:00:00 UTC to 21 Nov 2026 13:00:00 UTC") {
+		t.Error("the window is not in the reader's zone")
+	}
+}
