@@ -86,6 +86,7 @@ type Model struct {
 	width, height int
 	d             *data
 	held          *data // what is shown while paused; nil live
+	list          []*Sight
 	heldAt        time.Time
 
 	cursor string // group that keys act on
@@ -149,6 +150,9 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.filter += strings.Join(strings.Fields(msg.Content), " ")
 		}
 	}
+	if _, many := msg.(eventMsg); !many { // events come in storms, and move no row
+		m.list = m.sorted()
+	}
 	m.keepCursor()
 	m.tellShown()
 	return m, cmd
@@ -198,8 +202,11 @@ func (m *Model) look() *data {
 	return m.d
 }
 
-// rows are the groups that the filter lets through, sorted.
-func (m *Model) rows() []*Sight {
+// rows are the groups that the filter lets through, sorted, as of the last message.
+func (m *Model) rows() []*Sight { return m.list }
+
+// sorted are the rows as they are now.
+func (m *Model) sorted() []*Sight {
 	d := m.look()
 	rows := make([]*Sight, 0, len(d.sights)+len(d.waiting))
 	for _, s := range d.sights {

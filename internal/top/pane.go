@@ -260,7 +260,7 @@ type item struct {
 
 // feed is what happened to the opened group, the newest last, in so many lines.
 func (m *Model) feed(s *Sight, room int) []render.Line {
-	items := rebalances(s)
+	items := rebalances(s, room)
 	one := map[string]*Sight{s.Group: s}
 	events := slices.DeleteFunc(slices.Clone(m.look().events), func(e watch.Event) bool { return e.Group != s.Group && !slices.Contains(e.Groups, s.Group) })
 	return m.items(append(items, m.told(events, one)...), room, 0)
@@ -272,7 +272,7 @@ func (m *Model) news(room int) []render.Line {
 	var items []item
 	for _, s := range m.rows() {
 		if s.NoHistory == "" {
-			items = append(items, rebalances(s)...)
+			items = append(items, rebalances(s, room)...)
 		}
 	}
 	events := slices.DeleteFunc(slices.Clone(d.events), func(e watch.Event) bool {
@@ -290,10 +290,10 @@ func (m *Model) news(room int) []render.Line {
 	return append(lines, m.items(items, room-1, min(wide, 20))...)
 }
 
-// rebalances are those of the window as items.
-func rebalances(s *Sight) []item {
+// rebalances are those of the window as items, the newest that there is room for.
+func rebalances(s *Sight, room int) []item {
 	var out []item
-	for i := range s.Rebalances {
+	for i := max(0, len(s.Rebalances)-max(0, room)); i < len(s.Rebalances); i++ {
 		r := &s.Rebalances[i]
 		style := term.Plain
 		if r.Evictions(nil) > 0 {
