@@ -31,8 +31,10 @@ meanwhile, and d2ff4cc answers every one of them right. The last 25 were written
 batch4 is what searches of issue trackers gave for a list of neutral questions that was written down first; left out was only what had
 no accepted cause or stood in an earlier batch. The expectations lay where nobody who changes the code saw them until the rows were
 taken. Then every answer was read: six expectations that let pass less than the accepted answer, or something false beside it, were
-made stricter, which turned the first row from 13, 6, 8, 0 and 13, 2, 8, 0 into what stands here, and one was relaxed. Its last row is
-the one to expect on new reports: 13 of 27, and 14 of the 23 open ones.
+made stricter, which turned the first row from 13, 6, 8, 0 and 13, 2, 8, 0 into what stands here, and one was relaxed. batch5 was made
+and read in the same way (four expectations stricter; 5, 2, 9, 1 and 4, 5, 3, 0 before). The last rows of both are what to expect on
+new reports: 16 of 44 right and 7 misled, and 18 of the 35 open ones right. What is missed most is a refused commit taken for an
+eviction, assign() beside subscribe(), and what the code does rather than what it sets.
 
 *healthy* are no reports: ten minutes of normal work of each client, three members and a rolling deploy among them, recorded against
 Kafka 4.1.1. Nothing above info is right there; any warning is a false alarm and counts as misled.
@@ -61,6 +63,10 @@ var measured = map[string][][2]string{
 	"batch4": {
 		{"33e5e8f", "27 | 12 | 6 | 7 | 2 | 23 | 12 | 3 | 6 | 2"},
 		{"46aefa9", "27 | 13 | 6 | 6 | 2 | 23 | 14 | 1 | 6 | 2"},
+	},
+	"batch5": {
+		{"33e5e8f", "17 | 3 | 1 | 8 | 5 | 12 | 4 | 5 | 3 | 0"},
+		{"35b73ab", "17 | 3 | 1 | 8 | 5 | 12 | 4 | 5 | 3 | 0"},
 	},
 	"variants": {{"33e5e8f", "83 | 51 | 7 | 25 | 0 | 5 | 2 | 0 | 3 | 0"}},
 	"batch2": {
