@@ -268,46 +268,49 @@ func (m *Model) table(rows []*Sight, at int) []render.Line {
 		}
 	}
 	squeeze(widths, m.width-1)
-	line := func(mark string, style *term.Style, cell func(int) render.Span) render.Line {
-		l := render.Line{render.P("%s", mark)}
-		for c, w := range widths {
-			if w == 0 {
-				continue
-			}
-			s := cell(c)
-			if cut := columns[c].cut; cut != nil {
-				s.Text = cut(s.Text, w)
-			}
-			gap := strings.Repeat(" ", max(0, w-prose.Width(s.Text)))
-			if columns[c].right {
-				s.Text = gap + s.Text
-			} else {
-				s.Text += gap
-			}
-			if style != nil {
-				s.Style = *style
-			}
-			if c < len(widths)-1 {
-				s.Text += "  "
-			}
-			l = append(l, s)
-		}
-		if style != nil {
-			l[0].Style = *style
-			l = append(l, render.S(*style, "%s", strings.Repeat(" ", max(0, m.width-prose.Width(l.Plain())))))
-		}
-		return l
-	}
 	dim, chosen := term.Dim, term.Selected
-	out := []render.Line{line(" ", &dim, func(c int) render.Span { return render.P("%s", m.columnName(c)) })}
+	out := []render.Line{m.row(" ", &dim, widths, func(c int) render.Span { return render.P("%s", m.columnName(c)) })}
 	for i := range rows {
 		mark, style := " ", (*term.Style)(nil)
 		if i == at {
 			mark, style = ">", &chosen
 		}
-		out = append(out, line(mark, style, func(c int) render.Span { return cells[i][c] }))
+		out = append(out, m.row(mark, style, widths, func(c int) render.Span { return cells[i][c] }))
 	}
 	return out
+}
+
+// row lays cells out in columns of these widths, 0 for one that is left out; a style, if
+// there is one, is that of the whole line.
+func (m *Model) row(mark string, style *term.Style, widths []int, cell func(int) render.Span) render.Line {
+	l := render.Line{render.P("%s", mark)}
+	for c, w := range widths {
+		if w == 0 {
+			continue
+		}
+		s := cell(c)
+		if cut := columns[c].cut; cut != nil {
+			s.Text = cut(s.Text, w)
+		}
+		gap := strings.Repeat(" ", max(0, w-prose.Width(s.Text)))
+		if columns[c].right {
+			s.Text = gap + s.Text
+		} else {
+			s.Text += gap
+		}
+		if c < len(widths)-1 {
+			s.Text += "  "
+		}
+		l = append(l, s)
+	}
+	if style == nil {
+		return l
+	}
+	l = append(l, render.P("%s", strings.Repeat(" ", max(0, m.width-prose.Width(l.Plain())))))
+	for i := range l {
+		l[i].Style = *style
+	}
+	return l
 }
 
 // columnName says of the number of rebalances in what time, which is why it differs.
