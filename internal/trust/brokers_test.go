@@ -303,7 +303,7 @@ func TestCrowdedClusters(t *testing.T) {
 		s.proxy.Rule(rule)
 		for _, words := range append(slices.Clone(live), []string{"describe", "--all-groups"}) {
 			r := kgdiag(t, setup{limit: 40 * time.Second}, append(slices.Clone(words), "-b", s.b, "--timeout", "10s")...)
-			if err := r.sane(12500*time.Millisecond, brokerMemory); err != nil {
+			if err := r.sane(11*time.Second+2*brokerGrace+4*time.Second, brokerMemory); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}

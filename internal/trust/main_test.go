@@ -49,6 +49,7 @@ type ran struct {
 	out, err string
 	code     int
 	took     time.Duration
+	cpu      time.Duration
 	peak     int64 // of memory, in bytes
 }
 
@@ -94,6 +95,7 @@ func kgdiag(t *testing.T, s setup, args ...string) ran {
 		t.Fatalf("kgdiag %q: %v", args, err)
 	}
 	r.code = cmd.ProcessState.ExitCode()
+	r.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		r.peak = usage.Maxrss * 1024 // Linux counts in KiB
 	}
