@@ -2,10 +2,8 @@ package cmd
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,7 +11,6 @@ import (
 	"github.com/kgdiag/kgdiag/advise"
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/clientconf"
-	"github.com/kgdiag/kgdiag/inspect/clientconf/properties"
 	"github.com/kgdiag/kgdiag/inspect/past"
 	"github.com/kgdiag/kgdiag/internal/input"
 	"github.com/kgdiag/kgdiag/internal/project"
@@ -24,14 +21,11 @@ import (
 // adviseCmd is kgdiag advise.
 type adviseCmd struct {
 	*app
-	groups  selection
-	files   []string
-	dialect string
-	client  string
-	sets    []string
-	logs    []string
-	gcLogs  []string
-	from    string
+	groups selection
+	configFlags
+	logs   []string
+	gcLogs []string
+	from   string
 
 	batchTime, recordTime, backOff, gcPause string
 
@@ -43,22 +37,16 @@ type adviseCmd struct {
 	diff        bool
 
 	// What the flags mean.
-	agreed  project.Project // what the project file says
-	floor   advise.Severity // of findings that are shown
-	tripAt  advise.Severity // --fail-on of a severity; "" for none
-	trips   inspect.FailOn  // --fail-on of what has happened; "" for none
-	family  inspect.Family
-	version string
-	texts   map[string][]byte // the -f files as they were read
-
-	foreign []*clientconf.NotRecognised // files in which no consumer and no broker was found
-	brokers []inspect.Broker            // of files
+	agreed project.Project // what the project file says
+	floor  advise.Severity // of findings that are shown
+	tripAt advise.Severity // --fail-on of a severity; "" for none
+	trips  inspect.FailOn  // --fail-on of what has happened; "" for none
 }
 
 var _ = command(60, newAdviseCmd)
 
 func newAdviseCmd(a *app) *cobra.Command {
-	o := &adviseCmd{app: a, texts: map[string][]byte{}}
+	o := &adviseCmd{app: a}
 	c := &cobra.Command{
 		Use:   "advise [GROUP…]",
 		Short: "check configuration files, live groups, brokers and logs against the rules",
@@ -81,10 +69,7 @@ A file .kgdiag.yaml in the working directory (--project) holds what a team agree
 	}
 	f := c.Flags()
 	f.SortFlags = false
-	f.StringArrayVarP(&o.files, "config", "f", nil, "configuration `FILE` of a consumer (repeatable)")
-	f.StringVar(&o.dialect, "dialect", "", "read the files as this dialect: "+strings.Join(clientconf.Dialects(), "|"))
-	f.StringVar(&o.client, "client", "", "the client library of the files, `NAME@VERSION`: "+strings.Join(clientNames(), "|"))
-	f.StringArrayVar(&o.sets, "set", nil, "setting `key=value` that outranks the files (repeatable)")
+	o.configFlags.add(f)
 	f.StringArrayVar(&o.logs, "log", nil, "client or broker log `FILE` (repeatable)")
 	f.StringArrayVar(&o.gcLogs, "gc-log", nil, "JVM garbage collection log `FILE` (repeatable)")
 	f.StringVar(&o.batchTime, "batch-time", "", "longest time between two polls, `8m`")
@@ -101,15 +86,6 @@ A file .kgdiag.yaml in the working directory (--project) holds what a team agree
 	o.groups.addFlags(c)
 	a.addStrict(c, "if a rule about what was named could not be checked")
 	return c
-}
-
-func clientNames() []string {
-	var names []string
-	for f := range advise.Clients() {
-		names = append(names, string(f))
-	}
-	sort.Strings(names)
-	return names
 }
 
 func (o *adviseCmd) run(cmd *cobra.Command, args []string) error {
@@ -213,27 +189,6 @@ func (o *adviseCmd) completeFailOn() error {
 	return nil
 }
 
-func (o *adviseCmd) completeClient() error {
-	if o.client == "" {
-		return nil
-	}
-	name, version, _ := strings.Cut(o.client, "@")
-	o.family, o.version = inspect.Family(strings.ToLower(name)), version
-	newest, ok := advise.Clients()[o.family]
-	if !ok {
-		return usage(fmt.Sprintf("--client %s: no such client library", o.client), "known are "+strings.Join(clientNames(), ", "))
-	}
-	if version != "" && !plausibleVersion(version) {
-		return usage(fmt.Sprintf("--client %s: %q is no version", o.client, version), fmt.Sprintf("such as %s@%s", o.family, newest))
-	}
-	return nil
-}
-
-func plausibleVersion(v string) bool {
-	v = strings.TrimPrefix(v, "v")
-	return v != "" && v[0] >= '0' && v[0] <= '9' && len(v) < 40
-}
-
 func severityFlag(flag, value string) (advise.Severity, error) {
 	if s := advise.Severity(value); s.Rank() > 0 {
 		return s, nil
@@ -246,7 +201,8 @@ func severityFlag(flag, value string) (advise.Severity, error) {
 func (o *adviseCmd) collect(ctx context.Context, groups []string) (*inspect.Case, []string, error) {
 	c := &inspect.Case{Schema: inspect.CaseSchema, Kgdiag: Version(), GeneratedAt: inspect.At(o.now())}
 	var err error
-	if c.Configs, err = o.readConfigs(ctx, groups); err != nil {
+	alone := o.declares() && len(groups) == 0 && !o.groups.any() && o.from == ""
+	if c.Configs, err = o.readConfigs(ctx, o.app, alone); err != nil {
 		return nil, nil, err
 	}
 	if c.Declared, err = o.declared(); err != nil {
@@ -301,70 +257,8 @@ func (o *adviseCmd) collect(ctx context.Context, groups []string) (*inspect.Case
 	return c, asked, liveErr
 }
 
-// readConfigs reads the -f files, or makes a configuration out of --set alone.
-func (o *adviseCmd) readConfigs(ctx context.Context, groups []string) ([]inspect.ClientConfig, error) {
-	var out []inspect.ClientConfig
-	for _, name := range o.files {
-		data, err := o.readInput(ctx, name)
-		if err != nil {
-			return nil, err
-		}
-		o.texts[name] = data // a pipe gives it once
-		configs, err := clientconf.Read(name, data, clientconf.Options{Dialect: o.dialect, Family: o.family, Version: o.version})
-		var foreign *clientconf.NotRecognised
-		brokers := clientconf.Brokers(name, data)
-		o.brokers = append(o.brokers, brokers...)
-		if errors.As(err, &foreign) {
-			if len(brokers) == 0 {
-				o.foreign = append(o.foreign, foreign)
-			}
-			continue
-		}
-		if err != nil {
-			return nil, &problem{code: exitUsage, err: err}
-		}
-		out = append(out, configs...)
-	}
-	if len(o.files) == 0 && (len(o.sets) > 0 || o.client != "" || o.declares() && len(groups) == 0 && !o.groups.any() && o.from == "") {
-		out = append(out, inspect.ClientConfig{Where: inspect.Position{File: clientconf.FromFlags}, Dialect: "java", Family: o.familyOrJava(),
-			Version: o.version, Assumed: o.version == "", Settings: []inspect.Setting{}})
-	}
-	for _, kv := range o.sets {
-		key, value, ok := strings.Cut(kv, "=")
-		if !ok || key == "" {
-			return nil, usagef("--set %q: want key=value", kv)
-		}
-		for i := range out {
-			clientconf.Override(&out[i], key, value)
-		}
-	}
-	return out, nil
-}
-
-func (o *adviseCmd) familyOrJava() inspect.Family {
-	if o.family == "" {
-		return inspect.Java
-	}
-	return o.family
-}
-
 func (o *adviseCmd) declares() bool {
 	return o.batchTime != "" || o.recordTime != "" || o.backOff != "" || o.gcPause != ""
-}
-
-// readInput reads a file that the user named, "-" for standard input, with the
-// limits of a configuration.
-func (o *adviseCmd) readInput(ctx context.Context, name string) ([]byte, error) {
-	data, err := []byte(nil), error(nil)
-	if name == "-" {
-		data, err = input.All(o.streams.In, properties.MaxSize)
-	} else {
-		data, err = input.Read(ctx, name, properties.MaxSize)
-	}
-	if err != nil {
-		return nil, inspect.NewFileError(name, err)
-	}
-	return data, nil
 }
 
 // declared reads the declared times.

@@ -57,6 +57,9 @@ func (h *historyCmd) run(c *cobra.Command, args []string) error {
 	if len(sel.Groups) == 0 && !sel.All && h.past.from == "" {
 		return usage("history: no group is named", "name groups, or add --all-groups, --regex, --state or --type")
 	}
+	if err := h.past.complete(c.Context(), "history", h.app); err != nil {
+		return err
+	}
 	p, err := h.past.read(c, h.app, sel, collect.Want{Log: true, Limits: true})
 	if err != nil {
 		return err
@@ -102,7 +105,7 @@ func nothingRead(p *past.Past) error {
 		return p.Log
 	case past.Denied(p.Log), errors.Is(p.Log, past.ErrNoLog):
 		return incomplete(err, "kafka-acls --add --allow-principal User:NAME --operation Read --topic "+locate.OffsetsTopic+
-			"\nwithout it: kgdiag watch "+word+" (from now on), kgdiag why "+word+" --log FILE")
+			"\nwithout it: kgdiag watch "+word+" (from now on), kgdiag why "+word+" --for 5m, kgdiag why "+word+" --log FILE")
 	}
 	return incomplete(err, "")
 }

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -27,6 +28,12 @@ type pastFlags struct {
 	pods   []string
 	from   string
 	budget sizeValue
+	config configFlags
+	length string // --for
+
+	// What they mean.
+	lookFor time.Duration
+	configs []inspect.ClientConfig
 }
 
 // add adds the flags that say where and when to look.
@@ -40,7 +47,30 @@ func (p *pastFlags) add(c *cobra.Command) {
 	f.StringArrayVar(&p.pods, "pods", nil, "`FILE` with kubectl get pods -o json, or events, or docker inspect: shows crashes and restarts (repeatable)")
 	f.StringVar(&p.from, "from", "", "read a case `FILE` that record wrote, instead of a cluster")
 	f.Var(&p.budget, "budget", "read about so much of the offsets log at most, the newest: a `SIZE` as 200MB")
+	p.config.addTimeouts(f)
 	p.groups.addFlags(c)
+}
+
+// addFor adds --for to a command that can look at the groups before it reads their past.
+func (p *pastFlags) addFor(c *cobra.Command) {
+	c.Flags().StringVar(&p.length, "for", "0", "also look at the groups live for this time, and keep what is seen")
+}
+
+// complete reads --for, and the configurations.
+func (p *pastFlags) complete(ctx context.Context, command string, a *app) (err error) {
+	if p.configs, err = p.config.timeouts(ctx, a); err != nil {
+		return err
+	}
+	switch {
+	case p.length == "" || p.length == "0" || p.length == "0s":
+		return nil
+	case p.from != "":
+		return usage(command+": --for looks at a cluster, and --from names a file", "leave one of them out")
+	case p.until != "":
+		return usage(fmt.Sprintf("%s: --for looks from now on, and --until %s ends before", command, p.until), "leave one of them out")
+	}
+	p.lookFor, err = parseSpan("--for", p.length)
+	return err
 }
 
 // sizeValue is a flag of bytes; 0 for none.
@@ -83,7 +113,7 @@ func (p *pastFlags) window(a *app, now time.Time) (inspect.Window, error) {
 
 // query is what to read of a window.
 func (p *pastFlags) query(a *app, sel collect.Selection, want collect.Want, w inspect.Window) past.Query {
-	return past.Query{Selection: sel, Want: want, Window: w, Gone: true, Logs: slices.Concat(p.logs, p.gcLogs), LogOptions: a.logOptions(), Processes: p.pods, Budget: int64(p.budget)}
+	return past.Query{Selection: sel, Want: want, Window: w, Gone: true, Logs: slices.Concat(p.logs, p.gcLogs), LogOptions: a.logOptions(), Processes: p.pods, Configs: p.configs, Budget: int64(p.budget)}
 }
 
 // read reads from the case file that --from names, or from the cluster.
@@ -100,6 +130,9 @@ func (p *pastFlags) read(c *cobra.Command, a *app, sel collect.Selection, want c
 		return nil, err
 	}
 	defer s.close()
+	if p.lookFor > 0 {
+		return p.look(c.Context(), a, s, p.query(a, sel, want, w))
+	}
 	return a.readPast(c.Context(), s, p.query(a, sel, want, w))
 }
 
@@ -129,7 +162,8 @@ func (a *app) readPast(ctx context.Context, s *session, q past.Query) (*past.Pas
 	defer bar.done()
 	limited, cancel := s.within(ctx)
 	defer cancel()
-	r := past.Reader{Collector: s.collector, Scanner: s.scanner, Progress: func(p offsetlog.Progress) { bar.show(p.Offsets, p.Total, p.Bytes) }}
+	r := s.reader()
+	r.Progress = func(p offsetlog.Progress) { bar.show(p.Offsets, p.Total, p.Bytes) }
 	p, err := a.told(r.Read(limited, q))
 	if err != nil {
 		return nil, groupsError(err)
@@ -210,12 +244,12 @@ func (p *pastFlags) adviseWords() string {
 	if since == usualSince {
 		since = ""
 	}
-	return flagWords("--from", p.from) + flagWords("--since", since) + flagWords("--log", p.logs...) + flagWords("--gc-log", p.gcLogs...)
+	return flagWords("--from", p.from) + flagWords("--since", since) + flagWords("--log", p.logs...) + flagWords("--gc-log", p.gcLogs...) + p.config.words()
 }
 
 // sourceWords are the flags that name files to read.
 func (p *pastFlags) sourceWords() string {
-	return flagWords("--from", p.from) + flagWords("--log", p.logs...) + flagWords("--gc-log", p.gcLogs...) + flagWords("--pods", p.pods...)
+	return flagWords("--from", p.from) + flagWords("--log", p.logs...) + flagWords("--gc-log", p.gcLogs...) + flagWords("--pods", p.pods...) + p.config.words()
 }
 
 // flagWords is a flag with each of its values that is not empty.

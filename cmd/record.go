@@ -1,10 +1,10 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,12 +21,10 @@ var _ = command(70, newRecordCmd)
 // recordCmd is kgdiag record.
 type recordCmd struct {
 	*app
-	past    pastFlags
-	to      string
-	length  string        // --for
-	lookFor time.Duration // what it means
-	redact  bool
-	force   bool
+	past   pastFlags
+	to     string
+	redact bool
+	force  bool
 }
 
 func newRecordCmd(a *app) *cobra.Command {
@@ -50,7 +48,7 @@ meanwhile. The log shows none of these. Ctrl-C ends the looking, and the file is
 		RunE: r.run,
 	}
 	c.Flags().StringVar(&r.to, "to", "", "the `FILE` to write")
-	c.Flags().StringVar(&r.length, "for", "0", "also look at the groups live for this time, and keep what is seen")
+	r.past.addFor(c)
 	c.Flags().BoolVar(&r.redact, "redact", false, "replace hosts, clients and group names, each always by the same word")
 	c.Flags().BoolVar(&r.force, "force", false, "overwrite the file if it exists")
 	r.past.add(c)
@@ -63,14 +61,14 @@ func (r *recordCmd) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := r.validate(sel); err != nil {
+	if err := r.validate(cmd.Context(), sel); err != nil {
 		return err
 	}
-	p, stopped, err := r.read(cmd, sel)
+	p, err := r.past.read(cmd, r.app, sel, collect.Everything())
 	if err != nil {
 		return err
 	}
-	lacks := errors.Join(stopped, p.Missing)
+	lacks := errors.Join(p.Stopped, p.Missing)
 	if lacks != nil && len(p.Case.Groups) == 0 && len(p.Case.Records) == 0 {
 		return groupsError(lacks) // nothing was found: a file without it would pass for evidence
 	}
@@ -88,7 +86,7 @@ func (r *recordCmd) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	switch {
-	case stopped != nil:
+	case p.Stopped != nil:
 		return incomplete(lacks, "")
 	case p.Missing != nil:
 		return groupsError(p.Missing)
@@ -97,15 +95,14 @@ func (r *recordCmd) run(cmd *cobra.Command, args []string) error {
 }
 
 // validate reads the flags.
-func (r *recordCmd) validate(sel collect.Selection) error {
+func (r *recordCmd) validate(ctx context.Context, sel collect.Selection) error {
 	switch {
 	case r.to == "":
 		return usage("record: --to is missing: the file to write", "kgdiag record orders --to orders.kgcase")
 	case len(sel.Groups) == 0 && !sel.All && r.past.from == "":
 		return usage("record: no group is named", "name groups, or add --all-groups, --regex, --state or --type")
 	}
-	var err error
-	if r.lookFor, err = r.lookTime(); err != nil {
+	if err := r.past.complete(ctx, "record", r.app); err != nil {
 		return err
 	}
 	if _, err := os.Stat(r.to); err == nil && !r.force {

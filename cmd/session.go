@@ -12,6 +12,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/collect"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
+	"github.com/kgdiag/kgdiag/inspect/past"
 	"github.com/kgdiag/kgdiag/internal/kconn"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
@@ -45,6 +46,11 @@ func (a *app) open(ctx context.Context) (*session, error) {
 	s.collector = collect.New(client, collect.Options{PerBroker: conn.BrokerTimeout(), Now: a.now, Log: s.scanner, Met: conn.Met(),
 		Bootstrap: conn.Bootstrap, Context: conn.Context, Version: Version()})
 	return s, nil
+}
+
+// reader reads the past through it.
+func (s *session) reader() past.Reader {
+	return past.Reader{Collector: s.collector, Scanner: s.scanner}
 }
 
 // close ends the connection.

@@ -34,6 +34,7 @@ type watchCmd struct {
 	notify      string
 	to          string
 	logs        []string
+	config      configFlags
 	causes      []string
 
 	// What the flags mean.
@@ -72,6 +73,7 @@ generation, settings, state and coordinator, until --for ends or Ctrl-C.`,
 	f.StringVar(&o.since, "since", "1h", "judge causes by the log since this `TIME`; if given, show its rebalances first")
 	f.StringSliceVar(&o.causes, "cause", nil, "show only rebalances of this `CAUSE`, once it is known (repeatable)")
 	f.StringArrayVar(&o.logs, "log", nil, "client or broker log `FILE`, read again as it grows: turns inferred causes into stated ones (repeatable)")
+	o.config.addTimeouts(f)
 	f.StringVar(&o.to, "to", "", "keep what is seen as a case `FILE`, which why, history and advise take with --from")
 	f.StringVar(&o.onRisk, "on-risk", "", "run this `CMD` (sh -c) when a member is about to be evicted; KGDIAG_GROUP, KGDIAG_MEMBER, … say which")
 	f.StringVar(&o.metrics, "metrics", "", "serve OpenMetrics at `ADDRESS`, path /metrics: PORT for this machine alone, or HOST:PORT")
@@ -97,6 +99,9 @@ func (o *watchCmd) run(c *cobra.Command, args []string) error {
 	}
 	defer s.close()
 	cfg := watch.Config{Collector: s.collector, Scanner: s.scanner, Selection: sel, Now: o.now}
+	if cfg.Configs, err = o.config.timeouts(ctx, o.app); err != nil {
+		return err
+	}
 	cfg.Since, cfg.Past = o.lookBack, c.Flags().Changed("since")
 	if len(o.logs) > 0 {
 		logs, err := past.FollowLogs(ctx, o.logs, o.logOptions())

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"bytes"
+	"errors"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -31,10 +32,15 @@ func newWhyCmd(a *app) *cobra.Command {
 		Long: `For a group its state now, the cause of its rebalances with the
 evidence and what speaks against the other causes, what they cost, and the setting
 to change with its trade-off. Without a group: all groups, worst first, and whether they
-share a cause, so that a broker's or a machine's problem is not taken for theirs.`,
+share a cause, so that a broker's or a machine's problem is not taken for theirs.
+
+--for looks at the groups live for that long before it answers, as watch does. Where
+__consumer_offsets may not be read, that is all there is to judge by: commits then
+come from polls of the committed offsets, timeouts from -f, --set or the client's defaults.`,
 		Example: `  kgdiag why
   kgdiag why orders
   kgdiag why orders --since 1d --log app.log
+  kgdiag why orders --for 5m -f orders.properties   where the offsets topic may not be read
   kgdiag why orders --what-if max.poll.interval.ms=600000
   kgdiag why --from orders.kgcase
   kgdiag why orders -o html > incident.html   a page to attach to a ticket`,
@@ -42,6 +48,7 @@ share a cause, so that a broker's or a machine's problem is not taken for theirs
 		RunE:        w.run,
 	}
 	w.past.add(c)
+	w.past.addFor(c)
 	w.causes.add(c)
 	a.addStrict(c, unread)
 	return c
@@ -60,6 +67,12 @@ func (w *whyCmd) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	triage := len(sel.Groups) == 0
+	if err := w.past.complete(c.Context(), "why", w.app); err != nil {
+		return err
+	}
+	if w.past.lookFor > 0 && triage {
+		return usage("why: --for looks at named groups, and none is named", "kgdiag why GROUP --for "+w.past.length)
+	}
 	want := collect.Everything()
 	if triage {
 		sel.All, want = true, collect.Want{Limits: true}
@@ -91,7 +104,10 @@ func (w *whyCmd) run(c *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	if p.Missing != nil {
+	switch {
+	case p.Stopped != nil:
+		return incomplete(errors.Join(p.Stopped, p.Missing), "")
+	case p.Missing != nil:
 		return groupsError(p.Missing)
 	}
 	return w.gate(chosen.failOn, p.Case.Gaps, func(yield func([]inspect.Rebalance) bool) {

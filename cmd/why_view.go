@@ -155,7 +155,7 @@ func (w *whyCmd) causeLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Lin
 			lines = append(lines, p.Paragraph("", e)...)
 		}
 	}
-	for _, text := range []string{d.CouldBe(), d.RuledOut(), d.Decide()} {
+	for _, text := range []string{d.Assumed(), d.CouldBe(), d.RuledOut(), d.Decide()} {
 		lines = append(lines, p.Paragraph("", text)...)
 	}
 	if len(d.Records) > 0 && !d.AtRecord {

@@ -130,13 +130,16 @@ type Departure struct {
 	Commits     int        `json:"commits"`      // seen on its partitions while it owned them
 	Session     *Millis    `json:"session_timeout_ms"`
 	Rebalance   *Millis    `json:"rebalance_timeout_ms"`
-	Cause       Cause      `json:"cause"`
-	Confidence  Confidence `json:"confidence"`
-	Returned    Returned   `json:"returned"`
-	BackAfter   *Millis    `json:"back_after_ms"`     // from the last commit to the return
-	Out         *Millis    `json:"out_ms"`            // from when it was seen to have left to the return
-	BackAs      string     `json:"back_as,omitempty"` // member id of the return
-	BackIn      string     `json:"back_in,omitempty"` // id of the rebalance in which it came back
+	// Assumed are the timeouts that nothing told and that the cause leans on, with where
+	// they are from: "session.timeout.ms 45 s (the default of java)".
+	Assumed    []string   `json:"assumed,omitempty"`
+	Cause      Cause      `json:"cause"`
+	Confidence Confidence `json:"confidence"`
+	Returned   Returned   `json:"returned"`
+	BackAfter  *Millis    `json:"back_after_ms"`     // from the last commit to the return
+	Out        *Millis    `json:"out_ms"`            // from when it was seen to have left to the return
+	BackAs     string     `json:"back_as,omitempty"` // member id of the return
+	BackIn     string     `json:"back_in,omitempty"` // id of the rebalance in which it came back
 	// Stall is the longest time between two polls that the departure shows; null
 	// where it shows none (no return, no commits, commits inside a batch).
 	Stall *Millis `json:"stall_ms,omitempty"`

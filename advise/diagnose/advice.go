@@ -120,6 +120,9 @@ type Step struct {
 func (d *Diagnosis) Next(kept bool) []Step {
 	watch := Step{Command: "watch"}
 	switch {
+	case d.NoHistory != "" && !kept && !d.looked:
+		watch.Why = "from now on, a line each"
+		return []Step{{"why", "--for 5m", "looks, then answers"}, watch}
 	case d.NoHistory != "":
 		watch.Why = "from now on"
 		return []Step{watch}

@@ -38,6 +38,9 @@ func (d *Diagnosis) Sure() string {
 		return "stated: by a log line, a record, or the platform (--pods)"
 	}
 	from := "the group's records"
+	if d.NoHistory != "" {
+		from = "polls of the group"
+	}
 	if len(d.Occurrences) > 0 && d.Occurrences[0].Departure != nil && d.Occurrences[0].Departure.Silent != nil {
 		from = "commit gaps"
 	}
@@ -45,6 +48,17 @@ func (d *Diagnosis) Sure() string {
 		return "not known; looked at " + from
 	}
 	return sureWords[d.Confidence] + ", inferred from " + from
+}
+
+// Assumed names the timeouts that the cause leans on and that nothing told, with where
+// they are from; "" for none.
+func (d *Diagnosis) Assumed() string {
+	for _, oc := range d.Occurrences {
+		if oc.Departure != nil && len(oc.Departure.Assumed) > 0 {
+			return "assumed, not read: " + strings.Join(oc.Departure.Assumed, ", ")
+		}
+	}
+	return ""
 }
 
 // CouldBe names the causes that the evidence leaves open; "" for none.

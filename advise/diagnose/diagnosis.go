@@ -1,6 +1,8 @@
 package diagnose
 
 import (
+	"slices"
+
 	"github.com/kgdiag/kgdiag/advise"
 	"github.com/kgdiag/kgdiag/inspect"
 )
@@ -59,6 +61,7 @@ type Diagnosis struct {
 	AtRecord    bool                 `json:"-"` // they explain most of what happened
 	NoHistory   string               `json:"-"` // why the log was not read; "" where it was
 
+	looked bool // polls saw the group before the answer
 	churns bool // rules say that it rebalances too often, whatever the causes
 }
 
@@ -105,6 +108,7 @@ func (d *Diagnosis) now(c *inspect.Case) {
 			d.NoHistory = g.Why
 		}
 	}
+	d.looked = slices.ContainsFunc(c.Observations, func(o inspect.Observation) bool { return o.Group == d.Group })
 	for i := range c.Groups {
 		g := &c.Groups[i]
 		if g.ID != d.Group {

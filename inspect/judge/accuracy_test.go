@@ -41,7 +41,7 @@ Where ` + "`__consumer_offsets`" + ` may not be read, ` + "`watch`, `record --fo
 that differ are a commit in between. Timeouts are not read there: they come from ` + "`-f`, `--set`" + ` or the client's defaults, are named in the
 evidence, and no verdict that leans on such commits is surer than medium. The groups are those of the hold-outs of which polls were
 kept, as if they had been watched since their members came; their records were taken away and their commits seen by such polls.
-The polls of that laboratory often failed for two seconds and more, as it was busy: where they did in the silence, the cause is unknown.
+The polls of that laboratory often failed for two seconds and more, as it was busy: where they did in the silence, no cause is surer than low.
 
 `
 	accuracyLabelled = `

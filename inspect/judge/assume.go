@@ -97,7 +97,7 @@ func assumption(m *membership.Member, keys []string, configs []inspect.ClientCon
 
 // setIn is what a configuration sets.
 func setIn(c *inspect.ClientConfig, keys []string) assumed {
-	i := slices.IndexFunc(c.Settings, func(s inspect.Setting) bool { return slices.Contains(keys, s.Key) && s.Millis != nil })
+	i := slices.IndexFunc(c.Settings, func(s inspect.Setting) bool { return slices.Contains(keys, s.Key) })
 	if i < 0 {
 		return assumed{}
 	}
@@ -106,7 +106,14 @@ func setIn(c *inspect.ClientConfig, keys []string) assumed {
 	if s.Origin == inspect.OriginFlag || from == "" {
 		from = "--set"
 	}
-	return assumed{key: s.Key, from: from, value: *s.Millis}
+	if s.Millis != nil {
+		return assumed{key: s.Key, from: from, value: *s.Millis}
+	}
+	n, err := strconv.ParseInt(s.Value, 10, 64) // a broker's setting, which the client's catalogue does not know
+	if err != nil {
+		return assumed{}
+	}
+	return assumed{key: s.Key, from: from, value: inspect.Millis(time.Duration(n) * time.Millisecond)}
 }
 
 // defaultOf is a client library's own value.

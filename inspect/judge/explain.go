@@ -80,9 +80,6 @@ var explanations = []explanation{
 	{name: "the coordinator moved", cause: inspect.CoordinatorMoved, conf: inspect.Low,
 		fits: func(e *evidence) bool { return e.moved }, rivals: (*evidence).possible,
 		says: always("the coordinator moved in between, which restarts every session: silence proves nothing")},
-	{name: "the coordinator did not answer", cause: inspect.UnknownCause, conf: inspect.Low,
-		fits: func(e *evidence) bool { return e.silentBroker && !e.bothSeen }, rivals: func(e *evidence) []inspect.Cause { return append(e.possible(), inspect.CoordinatorMoved) },
-		says: always("the coordinator did not answer for a while in between: if it moved or restarted, every session restarted too, and silence proves nothing")},
 	{name: "both processes were seen", cause: inspect.RestartedWithinSession, conf: inspect.High, back: inspect.ReturnedNewProcess,
 		fits: func(e *evidence) bool { return e.bothSeen },
 		says: always("seen live: the new process had joined while the old one still was a member"),
@@ -290,6 +287,11 @@ var (
 	// record that shows the departure, or right after it: the new process may have come
 	// while the old one still counted.
 	silenceDoubts = []doubt{
+		{cap: inspect.Low, rival: inspect.CoordinatorMoved, when: func(e *evidence, _ *verdict) bool { return e.silentBroker },
+			says: always("the coordinator did not answer polls for a while in between: if it moved or restarted, every session restarted too")},
+		{rival: inspect.SessionExpired, when: silentBrokerLeaves(inspect.SessionExpired)},
+		{rival: inspect.MemberLeft, when: silentBrokerLeaves(inspect.MemberLeft)},
+		{rival: inspect.PollIntervalExceeded, when: silentBrokerLeaves(inspect.PollIntervalExceeded)},
 		{cap: inspect.Medium, when: func(e *evidence, _ *verdict) bool { return e.cad.grain > 0 },
 			says: func(e *evidence) string {
 				return "its commits are known from polls of the committed offsets, " + dur(round(e.cad.grain)) + " apart, which do not show a commit of the same offset"
@@ -343,6 +345,11 @@ var (
 			return e.mayHaveHeld && v.cause != inspect.RestartedWithinSession && !e.heldSurely(v)
 		}}}
 )
+
+// silentBrokerLeaves: where the coordinator did not answer, no possible cause is ruled out.
+func silentBrokerLeaves(c inspect.Cause) func(*evidence, *verdict) bool {
+	return func(e *evidence, _ *verdict) bool { return e.silentBroker && slices.Contains(e.possible(), c) }
+}
 
 func certainly(*evidence, *verdict) bool { return true }
 

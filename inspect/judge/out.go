@@ -113,7 +113,7 @@ func join(s *step, m *membership.Member) inspect.Join {
 func (g *group) left(d *departure, stuck []string) inspect.Departure {
 	e, m := d.ev, d.Member
 	out := inspect.Departure{ClientID: m.ClientID, Host: m.Host, MemberID: m.ID, InstanceID: m.InstanceID, Client: m.Client,
-		LeftBetween: [2]inspect.Time{inspect.At(e.lo), inspect.At(e.hi)}, Commits: e.n, Session: m.Session, Rebalance: m.Rebalance,
+		LeftBetween: [2]inspect.Time{inspect.At(e.lo), inspect.At(e.hi)}, Commits: e.n, Session: m.Session, Rebalance: m.Rebalance, Assumed: e.basis,
 		Cause: d.v.cause, Confidence: d.v.conf, Returned: d.v.returned, IdlePartitions: []string{}, Stuck: stuck}
 	if e.n > 0 {
 		out.LastCommit, out.LastAdvance = inspect.At(e.lastAt), inspect.At(e.advanceAt)

@@ -33,6 +33,8 @@ type Query struct {
 	// Logs are the names of client and broker log files, read as LogOptions say.
 	Logs       []string
 	LogOptions clientlog.Options
+	// Configs are clients' configurations, which tell timeouts that no record told.
+	Configs []inspect.ClientConfig
 	// Processes are the names of files in which the platform says what became of the
 	// consumers' processes (package platform).
 	Processes []string
@@ -48,6 +50,8 @@ type Past struct {
 	Missing error
 	// Log is why the offsets log could not be read, or not whole; nil where it was.
 	Log error
+	// Stopped is why a look at the groups ended before its time; nil where it did not.
+	Stopped error
 	// Dropped counts the events of log files that were left out, for want of room.
 	Dropped int
 	// Unread says of log files what of them was not understood, in a clause each.
@@ -160,7 +164,7 @@ func (p *Past) readFiles(ctx context.Context, q Query) error {
 	p.Case.Processes = append(p.Case.Processes, lives...)
 	p.Dropped, p.Unread = found.Dropped, slices.Concat(found.Nothing, found.Cut)
 	p.Case.LogEvents = append(p.Case.LogEvents, found.Events...)
-	p.Case.Configs = append(p.Case.Configs, found.Configs...)
+	p.Case.Configs = append(append(p.Case.Configs, q.Configs...), found.Configs...)
 	return nil
 }
 
@@ -183,20 +187,37 @@ func Build(c *inspect.Case) {
 	}
 }
 
-// AddObservations puts what was seen live into a case and judges anew.
-func AddObservations(c *inspect.Case, seen []inspect.Observation) {
-	if len(seen) == 0 {
+// Join puts what was seen live into a case and judges anew. Where the log was not read,
+// the leaders are asked about the departures that polls saw.
+func (r *Reader) Join(ctx context.Context, p *Past, seen *inspect.Case) {
+	if len(seen.Observations) == 0 {
 		return
 	}
+	c := p.Case
 	known := c.GroupIDs()
-	for _, o := range seen {
+	for _, o := range seen.Observations {
 		// A group that never was is not part of the case.
 		if o.State != "Dead" || slices.Contains(known, o.Group) {
 			c.Observations = append(c.Observations, o)
 		}
 	}
+	c.OffsetPolls = append(c.OffsetPolls, seen.OffsetPolls...)
+	for _, g := range seen.Gaps {
+		if g.Fact == inspect.FactCommits {
+			c.Gaps = append(c.Gaps, g)
+		}
+	}
+	if len(c.Records) == 0 && p.Log != nil {
+		c.Records, c.Logs = seen.Records, nil // of the log there is nothing: polls alone tell
+		limited, cancel := context.WithTimeout(ctx, askAtMost)
+		defer cancel()
+		r.ask(limited, c)
+	}
 	Build(c)
 }
+
+// askAtMost bounds the questions after a look: nobody waits for longer than a scan takes.
+const askAtMost = 10 * time.Second
 
 // goneButRemembered drops from a not-found error the groups whose past was read.
 func goneButRemembered(c *inspect.Case, err error) error {

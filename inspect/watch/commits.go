@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -100,14 +101,20 @@ func (k *offsets) run(c *collect.Committed) {
 	}
 }
 
-// gaps are the polls that told nothing.
+// gaps are the polls that told nothing, a Gap for each reason.
 func (k *offsets) gaps() []inspect.Gap {
-	var out []inspect.Gap
+	first, last := map[string]inspect.OffsetPolls{}, map[string]inspect.Time{}
 	for _, r := range k.runs {
-		if r.Error != "" {
-			out = append(out, inspect.Gap{Group: r.Group, Fact: inspect.FactCommits, Why: r.Error,
-				What: "committed offsets from " + clock(r.From) + " to " + clock(r.To), Needs: "DESCRIBE on Group " + r.Group + " and on its topics"})
+		if _, had := first[r.Error]; !had {
+			first[r.Error] = r
 		}
+		last[r.Error] = r.To
+	}
+	delete(first, "")
+	var out []inspect.Gap
+	for _, why := range slices.Sorted(maps.Keys(first)) {
+		out = append(out, inspect.Gap{Group: first[why].Group, Fact: inspect.FactCommits, Why: why,
+			What: "some polls of the committed offsets from " + clock(first[why].From) + " to " + clock(last[why])})
 	}
 	return out
 }
@@ -115,7 +122,7 @@ func (k *offsets) gaps() []inspect.Gap {
 // clock is a time of day in UTC.
 func clock(t inspect.Time) string { return t.UTC().Format("15:04:05 UTC") }
 
-// changes are the moments at which polls saw other members than before: around them
+// membersChanged are the moments at which polls saw other members than before: around them
 // commits are kept.
 func membersChanged(polls membership.Polls) []time.Time {
 	var out []time.Time

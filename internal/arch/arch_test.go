@@ -31,6 +31,7 @@ var allowed = map[string][]string{
 	"inspect/watch":                 {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/membership", "inspect/judge", "internal/prose"},
 	"inspect/platform":              {"inspect", "internal/pattern"},
 	"inspect/clientconf":            {"inspect", "inspect/settings", "inspect/clientconf/properties", "internal/prose", "internal/pattern"},
+	"inspect/look":                  {"inspect", "inspect/past", "inspect/watch"},
 	"inspect/past":                  {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/judge", "inspect/clientlog", "inspect/platform", "internal/input", "internal/prose"},
 	"inspect/clientconf/properties": {},
 	"inspect/errcode":               {},
@@ -71,7 +72,7 @@ var allowed = map[string][]string{
 	"internal/trust":                {"*"},                    // tests only
 	"internal/wire":                 {},                       // tests only
 	"cmd": {"advise", "advise/diagnose", "advise/explain", "inspect", "inspect/access", "inspect/clientconf", "inspect/clientconf/properties",
-		"inspect/clientlog", "inspect/collect", "inspect/offsetlog", "inspect/past", "inspect/watch", "locate",
+		"inspect/clientlog", "inspect/collect", "inspect/offsetlog", "inspect/look", "inspect/past", "inspect/watch", "locate",
 		"internal/demo", "internal/kconn", "internal/kconn/fault", "internal/input", "internal/metrics", "internal/notify", "internal/page", "internal/project", "internal/prose", "internal/render", "internal/show", "internal/flaghelp", "internal/eventtext", "internal/term", "internal/top"},
 }
 

@@ -109,7 +109,7 @@ func (w *writer) cause(g *Group, d *diagnose.Diagnosis) {
 	if n := len(g.Courses) - w.l.courses; n > 0 {
 		g.CoursesCut, g.Courses = n, g.Courses[n:]
 	}
-	for _, text := range []string{d.CouldBe(), d.RuledOut(), d.Decide()} {
+	for _, text := range []string{d.Assumed(), d.CouldBe(), d.RuledOut(), d.Decide()} {
 		if text != "" {
 			g.Doubts = append(g.Doubts, text)
 		}

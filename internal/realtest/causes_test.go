@@ -76,7 +76,11 @@ type scene struct {
 	group string
 	procs []*process // the last one is the victim
 	began time.Time
+	reach []string // how kgdiag reaches the cluster, where not by its plain address
 }
+
+// sessionMS is the session of the group's members.
+func (s *scene) sessionMS() int { return cmp.Or(s.session, sessionMS) }
 
 func (s *scene) victim() *process { return s.procs[len(s.procs)-1] }
 
@@ -227,6 +231,13 @@ func (s *scene) past() verdict {
 // history asks once; no cause where the rebalance is not there.
 func (s *scene) history() (verdict, result) {
 	s.t.Helper()
+	last := kgdiag(s.t, "history", "-b", s.c.bootstrap, "-o", "json", "--since", "30m", s.group).wants(s.t, 0)
+	return s.told(last), last
+}
+
+// told is what a history says of the rebalance that the scenario is about.
+func (s *scene) told(r result) verdict {
+	s.t.Helper()
 	about := s.about
 	switch {
 	case s.calm: // anything that is told is too much
@@ -237,8 +248,7 @@ func (s *scene) history() (verdict, result) {
 	var doc struct {
 		Groups []inspect.Timeline `json:"groups"`
 	}
-	last := kgdiag(s.t, "history", "-b", s.c.bootstrap, "-o", "json", "--since", "30m", s.group).wants(s.t, 0)
-	last.decode(s.t, &doc)
+	r.decode(s.t, &doc)
 	for i := range doc.Groups {
 		for _, r := range doc.Groups[i].Rebalances {
 			if r.Time.Before(s.began.Add(-time.Second)) || !about(s, &r) {
@@ -249,10 +259,10 @@ func (s *scene) history() (verdict, result) {
 				d := r.Members.Left[i] // another one was put out as well, and the worst names the rebalance
 				out = verdict{cause: d.Cause, confidence: d.Confidence, rivals: open(d.Rivals)}
 			}
-			return out, last
+			return out
 		}
 	}
-	return verdict{}, last
+	return verdict{}
 }
 
 // open are the rivals that nothing speaks against.
