@@ -49,10 +49,11 @@ type Group struct {
 	tasks      map[string][]string // streams subtopology to its source topics
 
 	// Of polls.
-	restAt time.Time      // of the last that saw the group at rest, or of KIP-848 the last; zero none
-	unrest bool           // a rebalance was seen since
-	stable bool           // the last saw the group Stable
-	missed map[string]int // members that are not seen any more, with the record from which on
+	restAt  time.Time      // of the last that saw the group at rest, or of KIP-848 the last; zero none
+	unrest  bool           // a rebalance was seen since
+	stable  bool           // the last saw the group Stable
+	sighted int            // position of the first commit after the last sight of the group
+	missed  map[string]int // members that are not seen any more, with the record from which on
 }
 
 // Options are what a Group may rely on; the zero Options is ready to use.

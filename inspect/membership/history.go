@@ -73,9 +73,14 @@ func (h *History) byPolls(in Input, commits []*inspect.Record) {
 			h.keep(t.Record(r), r.Time.Time)
 		}
 	}
+	var last time.Time // when the group was last seen
 	for i := range in.Observations {
 		o := &in.Observations[i]
-		until(func(r *inspect.Record) bool { return !r.Time.After(o.From.Time) })
+		if o.Error == "" {
+			until(func(r *inspect.Record) bool { return !r.Time.After(last) })
+			t.sighted, last = t.pos, o.To.Time
+			until(func(r *inspect.Record) bool { return !r.Time.After(o.From.Time) })
+		}
 		h.keep(t.Poll(o), o.To.Time)
 	}
 	until(func(*inspect.Record) bool { return true })

@@ -54,8 +54,8 @@ func (t *Group) Poll(o *inspect.Observation) []Change {
 	return t.settle(o, true)
 }
 
-// miss notes which members an observation is the first to show no more: what is
-// committed from then on is not theirs.
+// miss notes which members an observation is the first to show no more: what was committed
+// since the one before it may be the next owner's.
 func (t *Group) miss(o *inspect.Observation) {
 	if Inactive(o.State) {
 		return
@@ -68,7 +68,7 @@ func (t *Group) miss(o *inspect.Observation) {
 			if t.missed == nil {
 				t.missed = map[string]int{}
 			}
-			t.missed[id] = t.pos
+			t.missed[id] = t.sighted
 		}
 	}
 }

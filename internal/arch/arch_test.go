@@ -27,10 +27,11 @@ var allowed = map[string][]string{
 	"inspect/offsetlog":             {"inspect", "locate"},
 	"inspect/access":                {"inspect", "locate"},
 	"inspect/membership":            {"inspect", "inspect/family"},
-	"inspect/judge":                 {"inspect", "inspect/family", "inspect/settings", "inspect/membership", "internal/prose", "inspect/platform"},
+	"inspect/judge":                 {"inspect", "inspect/assume", "inspect/family", "inspect/membership", "internal/prose", "inspect/platform"},
 	"inspect/watch":                 {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/membership", "inspect/judge", "internal/prose"},
 	"inspect/platform":              {"inspect", "internal/pattern"},
 	"inspect/clientconf":            {"inspect", "inspect/settings", "inspect/clientconf/properties", "internal/prose", "internal/pattern"},
+	"inspect/assume":                {"inspect", "inspect/settings", "internal/prose"},
 	"inspect/look":                  {"inspect", "inspect/past", "inspect/watch"},
 	"inspect/past":                  {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/judge", "inspect/clientlog", "inspect/platform", "internal/input", "internal/prose"},
 	"inspect/clientconf/properties": {},
@@ -48,7 +49,7 @@ var allowed = map[string][]string{
 	"internal/eventtext":            {"advise/diagnose", "inspect", "inspect/watch", "internal/prose", "internal/render", "internal/term"},
 	"internal/top":                  {"advise/diagnose", "inspect", "inspect/collect", "inspect/family", "inspect/past", "inspect/watch", "internal/eventtext", "internal/prose", "internal/render", "internal/term"},
 	"internal/render":               {"internal/term", "internal/prose"},
-	"internal/show":                 {"inspect", "locate", "internal/prose", "internal/render", "internal/term"},
+	"internal/show":                 {"inspect", "inspect/assume", "locate", "internal/prose", "internal/render", "internal/term"},
 	"internal/metrics":              {"inspect", "inspect/watch"},
 	"internal/notify":               {"inspect/watch"},
 	"internal/page":                 {"inspect", "advise", "advise/diagnose", "internal/prose", "internal/render"},
@@ -88,7 +89,7 @@ var onlyImporter = map[string]string{
 }
 
 // pure packages neither do I/O nor look at the clock.
-var pure = []string{"locate", "advise", "advise/diagnose", "advise/explain", "inspect/judge", "inspect/membership", "inspect/family", "inspect/settings", "inspect/clientconf", "inspect/clientlog", "internal/prose", "inspect/platform"}
+var pure = []string{"locate", "advise", "advise/diagnose", "advise/explain", "inspect/judge", "inspect/membership", "inspect/family", "inspect/settings", "inspect/assume", "inspect/clientconf", "inspect/clientlog", "internal/prose", "inspect/platform"}
 
 type source struct {
 	pkg  string // path below the module, "" for main

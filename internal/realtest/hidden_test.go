@@ -79,12 +79,11 @@ func (s *scene) hidden(tab *hiddenScores) {
 	why := s.look(append([]string{"why", "-o", "json"}, s.timeouts()...)...)
 	s.hold(8 * time.Second) // for a cadence to show
 	s.do(s)
-	live := s.live(w)
-	if s.calm {
-		s.hold(10 * time.Second)
+	if !s.calm {
+		s.live(w)
 	}
 	s.hold(settleHidden)
-	live = s.said(w)
+	live := s.said(w)
 	r, y := record.interrupt(), why.interrupt()
 	if r.code != 0 || y.code != 0 {
 		s.t.Errorf("Ctrl-C is no failure:\n%s\n%s", r, y)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/assume"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
 	"github.com/kgdiag/kgdiag/internal/term"
@@ -37,6 +38,9 @@ func (o Options) group(g *inspect.Group, gaps []inspect.Gap, apart bool) []rende
 		}
 	}
 	last.After = append(last.After, o.sourceLines(g, inspect.GapsOf(gaps, g.ID))...)
+	if texts := assume.Of(g, nil); len(texts) > 0 {
+		last.After = append(last.After, render.Line{render.S(term.Warn, "assumed"), render.P(":  %s; the members' own were not read", strings.Join(texts, ", "))})
+	}
 	return blocks
 }
 
