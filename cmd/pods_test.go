@@ -2,10 +2,13 @@ package cmd
 
 import (
 	"encoding/json"
+	"flag"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/kgdiag/kgdiag/internal/golden"
 )
 
 // TestPods: a librdkafka consumer under KIP-848 with a session of 45 s was killed; the
@@ -53,6 +56,11 @@ func TestPods(t *testing.T) {
 			t.Errorf("%s: %s, %s, %s; want %s, %s", fate, r.Cause, r.Confidence, r.Basis, want.cause, want.basis)
 		}
 		speaks := slices.ContainsFunc(r.Evidence, func(s string) bool { return strings.Contains(s, "pod ") })
+		page, errs, code := screenOf(append([]string{"why", "orders", "--from", at("orders.kgcase")}, files...)...)
+		if code != 0 {
+			t.Fatalf("why, %s: exit code %d: %s", fate, code, errs)
+		}
+		golden.Compare(t, flag.Lookup("update").Value.String() == "true", at("why-"+fate+".golden"), page, "run go test ./cmd -run TestPods -update and look at the difference")
 		if want.says == "" && speaks || want.says != "" && !slices.ContainsFunc(r.Evidence, func(s string) bool { return strings.Contains(s, want.says) }) {
 			t.Errorf("%s: evidence %q, want %q", fate, r.Evidence, want.says)
 		}
