@@ -211,7 +211,7 @@ func (r *Reader) Join(ctx context.Context, p *Past, seen *inspect.Case) {
 		c.Records, c.Logs = seen.Records, nil // of the log there is nothing: polls alone tell
 		limited, cancel := context.WithTimeout(ctx, askAtMost)
 		defer cancel()
-		r.ask(limited, c)
+		r.ask(limited, c, nil)
 	}
 	Build(c)
 }
