@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -114,10 +115,22 @@ func TestRoundTrips(t *testing.T) {
 		for _, c := range []string{"locate orders", "describe orders", "history orders", "why orders", "why", "check"} {
 			trips, count := d.run(strings.Fields(c)...)
 			d.t.Logf("%s: %d round trips, %+v", c, trips, count)
-			row := fmt.Sprintf("| `kgdiag %s` | %d |", c, trips)
-			if !strings.Contains(string(written), row) {
-				d.t.Errorf("docs/roundtrips.md does not say %s", row)
+			// Which broker a group or a topic has is left to chance, so that it may be fewer.
+			if most := heldTrips(d.t, string(written), c); trips > most {
+				d.t.Errorf("%s: %d round trips, docs/roundtrips.md says at most %d", c, trips, most)
 			}
 		}
 	})
+}
+
+// heldTrips is what the table says of a command.
+func heldTrips(t *testing.T, page, command string) int {
+	t.Helper()
+	_, row, ok := strings.Cut(page, "| `kgdiag "+command+"` | ")
+	number, _, _ := strings.Cut(row, " ")
+	n, err := strconv.Atoi(number)
+	if !ok || err != nil {
+		t.Fatalf("docs/roundtrips.md has no row for %q", command)
+	}
+	return n
 }
