@@ -287,3 +287,27 @@ func randomGroup(seed uint64) *inspect.Case {
 	}
 	return c
 }
+
+// TestManyGroupsFitOnAPage: whatever 2,000 groups have, a finding of many is told once.
+func TestManyGroupsFitOnAPage(t *testing.T) {
+	all := inspect.Case{Cluster: inspect.Cluster{Bootstrap: "b:9092", Brokers: 3}, Topics: []inspect.Topic{{Name: "t", Partitions: 8}}}
+	for i := range 2000 / raceFactor {
+		c := randomGroup(uint64(i))
+		g := c.Groups[0]
+		g.ID = fmt.Sprintf("team-%02d.service-%04d", i%40, i)
+		all.Groups = append(all.Groups, g)
+		for _, timeline := range c.Timelines {
+			timeline.Group = g.ID
+			all.Timelines = append(all.Timelines, timeline)
+		}
+	}
+	var shown []advise.Finding
+	for _, f := range advise.Evaluate(&all, advise.Options{}).Findings {
+		if f.Severity.Rank() >= advise.Warning.Rank() {
+			shown = append(shown, f)
+		}
+	}
+	if told := advise.Together(shown, false); len(shown) < 500 || len(told) > 12 {
+		t.Errorf("%d findings are told in %d entries: over a page", len(shown), len(told))
+	}
+}

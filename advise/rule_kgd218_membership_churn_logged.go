@@ -48,7 +48,20 @@ var _ = register(Rule{
 			}
 		}
 		if mostWithin(es, time.Hour) >= stormInHour && busySlots(es) >= churnSlots {
-			report(s.logged(Warning, "members joined and left again and again", es))
+			what := "members joined and left again and again"
+			var left []inspect.LogEvent
+			for _, e := range es {
+				if e.Cause == inspect.MemberLeft {
+					left = append(left, e)
+				}
+			}
+			if every, ok := period(left); ok {
+				what += ", one leaves every " + span(every.Round(time.Second))
+				if (every - defaultPoll).Abs() <= defaultPoll/25 {
+					what += ", which is the default of max.poll.interval.ms: it may not be polled in time"
+				}
+			}
+			report(s.logged(Warning, what, es))
 		}
 	},
 })

@@ -30,6 +30,12 @@ var _ = register(Rule{
 	Check: func(s *Subject, report func(Finding)) {
 		for _, l := range s.lanes() {
 			rounds := l.rounds()
+			if len(rounds) >= stormInHour && rounds[0].Time.IsZero() {
+				f := s.logged(Warning, fmt.Sprintf("the group rebalanced %d times, and this member rejoined each time: it only follows; the log has no times", len(rounds)), rounds)
+				f.Confidence = inspect.Medium
+				report(f)
+				return
+			}
 			if len(rounds) < followedRegularly || rounds[0].Time.IsZero() {
 				continue
 			}

@@ -38,5 +38,26 @@ var _ = register(Rule{
 			f.Fix = &Fix{}
 			report(f)
 		}
+		slow := s.Logged(func(e inspect.LogEvent) bool {
+			return e.Sign == "loaded" && inspect.Or(e.Length, 0) >= slowLoad
+		})
+		if len(slow) == 0 {
+			return
+		}
+		longest := slow[0]
+		for _, e := range slow {
+			if *e.Length > *longest.Length {
+				longest = e
+			}
+		}
+		what := "a partition of __consumer_offsets"
+		if longest.OffsetsPartition != nil {
+			what = fmt.Sprintf("__consumer_offsets-%d", *longest.OffsetsPartition)
+		}
+		report(s.logged(Warning, fmt.Sprintf("a coordinator took %s to load %s: until then its groups had none", span(longest.Length.Duration().Round(time.Second)), what), slow))
 	},
 })
+
+// slowLoad is from when on the load of a partition is worth a word: a clean one takes
+// seconds.
+const slowLoad = 30 * time.Second

@@ -537,7 +537,7 @@ func (s *Subject) limitsFromLogs() {
 func (s *Subject) addDefaults() {
 	s.addFrameworkDefaults()
 	for _, key := range judged {
-		if _, ok := s.values[key]; ok {
+		if _, ok := s.values[key]; ok || s.hidden(key) {
 			continue
 		}
 		if d, ok := defaultOf(s.Family, s.Version, key); ok {
@@ -551,6 +551,11 @@ func (s *Subject) addDefaults() {
 			s.values[keyRebalance] = v
 		}
 	}
+}
+
+// hidden reports whether the file sets a setting to a value that its text does not tell.
+func (s *Subject) hidden(key string) bool {
+	return s.Config != nil && slices.ContainsFunc(s.Config.Problems, func(p inspect.ConfigProblem) bool { return p.Of == key })
 }
 
 func (s *Subject) defaultValue(key string, d Default) Value {
@@ -569,7 +574,7 @@ func (s *Subject) addFrameworkDefaults() {
 		return
 	}
 	for _, x := range f.Fields() {
-		if _, ok := s.values[x.Key]; !ok && x.Default != "" && x.Key != "" {
+		if _, ok := s.values[x.Key]; !ok && !s.hidden(x.Key) && x.Default != "" && x.Key != "" {
 			s.values[x.Key] = s.defaultValue(x.Key, Default{x.Default, x.Source})
 		}
 	}

@@ -68,6 +68,7 @@ const (
 	SignRevokeStart        Sign = "revoke_start"        // client: partitions are being given back
 	SignRevokeEnd          Sign = "revoke_end"          // client: the callback is over
 	SignCallbackTook       Sign = "callback_took"       // client: how long a callback was
+	SignCallbackFailed     Sign = "callback_failed"     // client: the application's listener failed
 	SignSubscribed         Sign = "subscribed"          // client: to topics, as a member
 	SignAssignedByHand     Sign = "assigned_by_hand"    // client: to partitions, as no member
 	SignMetadataChanged    Sign = "metadata_changed"    // client: rejoins for new topics or partitions
@@ -165,6 +166,7 @@ type ConfigProblem struct {
 	Kind    string   `json:"kind"` // "unknown_key", "broker_key", "producer_key", "wrong_prefix", "duplicate_key", "not_a_number", "lost_value", …
 	Where   Position `json:"where"`
 	Key     string   `json:"key"`
+	Of      string   `json:"of,omitempty"`      // the setting, under its Java name, whose value is not known: it is set, so that no default holds
 	Nearest string   `json:"nearest,omitempty"` // the key that was probably meant
 	Value   string   `json:"value,omitempty"`   // of a key that was probably meant otherwise; "" for secrets
 	Message string   `json:"message"`

@@ -103,10 +103,12 @@ func (b *builder) setUnit(key, spelled, value string, line, rank int, unit strin
 	value, open := fillPlaceholders(value)
 	if open {
 		b.problem("placeholder", where, spelled, "", spelled+" is filled in from outside ("+shorten(value)+"): its value is unknown here")
+		b.unknown(key)
 		return
 	}
 	if _, err := strconv.ParseFloat(value, 64); err == nil && unit == unitUnknown && IsDuration(key) {
 		b.problem("placeholder", where, spelled, "", fmt.Sprintf("%s=%s has no unit, and the program that reads it is not known: it is not judged", spelled, value))
+		b.unknown(key)
 		return
 	}
 	raw, tiny := "", false
@@ -114,6 +116,7 @@ func (b *builder) setUnit(key, spelled, value string, line, rank int, unit strin
 		d, ok := duration(value, unit)
 		if !ok {
 			b.problem("not_a_number", where, spelled, "", fmt.Sprintf("%s=%s is not a duration", spelled, shorten(value)))
+			b.unknown(key)
 			return
 		}
 		raw, value = strings.TrimSpace(value), strconv.FormatInt(d.Milliseconds(), 10)
@@ -164,6 +167,9 @@ func (b *builder) put(s inspect.Setting, rank int) {
 func (b *builder) problem(kind string, where inspect.Position, key, nearest, message string) {
 	b.c.Problems = append(b.c.Problems, inspect.ConfigProblem{Kind: kind, Where: where, Key: key, Nearest: nearest, Message: message})
 }
+
+// unknown notes that the last problem leaves a setting without a known value.
+func (b *builder) unknown(key string) { b.c.Problems[len(b.c.Problems)-1].Of = key }
 
 // own adds a key of the Java client found under a prefix, with what is odd about it.
 func (b *builder) own(key, spelled, value string, line, rank int) {

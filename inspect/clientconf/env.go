@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/settings"
 	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
@@ -30,7 +31,7 @@ type variable struct {
 
 func sniffEnv(_ string, data []byte) int {
 	for _, v := range envVariables(data) {
-		if _, ok := clientKeyOf(v.name); ok && v.name == strings.ToUpper(v.name) && strings.Contains(v.name, "_") {
+		if _, ok := clientKeyOf(v.name); ok && (v.name == strings.ToUpper(v.name) && strings.Contains(v.name, "_") || strings.Contains(v.name, "__")) {
 			return 75
 		}
 	}
@@ -130,6 +131,9 @@ func (r *variableReader) variable(v variable) {
 		return
 	}
 	if key, ok := clientKeyOf(v.name); ok {
+		if strings.Contains(v.name, "__") && r.generic.c.Family == inspect.Java && r.generic.c.Assumed {
+			r.generic.c.Family = inspect.Librdkafka
+		}
 		r.generic.set(key, v.name, v.value, v.line, rankOwn)
 	}
 }
@@ -215,7 +219,14 @@ func springVariable(name string) (string, bool) {
 // for a short name may mean anything.
 func clientKeyOf(name string) (string, bool) {
 	low := strings.ToLower(strings.NewReplacer("-", "_", ".", "_").Replace(name))
+	if path := strings.Split(name, "__"); len(path) > 1 { // .NET's way to nest
+		key := foldedKeys()[settings.Fold(path[len(path)-1])]
+		return key, groupKeys[key]
+	}
 	for key := range brokerKeys { // group.min.session.timeout.ms ends as a consumer's key does
+		if strings.HasPrefix(key, "consumer.") {
+			continue // a group's setting, and how applications name their consumer's
+		}
 		if env := strings.ReplaceAll(key, ".", "_"); low == env || strings.HasSuffix(low, "_"+env) {
 			return "", false
 		}
@@ -512,8 +523,10 @@ var flagValue = pattern.New(`^--?([A-Za-z][A-Za-z0-9_.-]*)(?:=(.*))?$`)
 
 // arguments are the settings on a container's command line: --session-timeout-ms 20000,
 // -X key=value, -Dspring.kafka.consumer.group-id=g.
-func arguments(c *node) []variable {
-	words := commandWords(c)
+func arguments(c *node) []variable { return argumentsOf(commandWords(c)) }
+
+// argumentsOf are the settings among the words of a command line.
+func argumentsOf(words []variable) []variable {
 	var out []variable
 	for i, w := range words {
 		next := variable{}

@@ -21,6 +21,9 @@ var (
 	quotedPair   = pattern.New(`["']([a-z][a-z0-9]*(?:\.[a-z0-9]+)+)\s*[=:]\s*([^"'=:]+)["']`)
 	javaConstant = pattern.New(`\b([A-Z][A-Z0-9_]+)_CONFIG\b\s*[\])]*\s*(?:,|=|to\b|->|\s)\s*([^\n]*)`)
 	ednPair      = pattern.New(`[":]([a-z][a-z0-9]*(?:\.[a-z0-9]+)+)"?\s+("[^"]*"|\d[^\n]*)`)
+	camelOption  = pattern.New(`[?&]([a-z][A-Za-z]+)=([^&"'\s]+)`)
+	fluentCall   = pattern.New(`\.[wW]ith([A-Z][A-Za-z]+)\(([^\n]*)`)
+	unitful      = pattern.New(`(?i)timespan\.|duration|\.(?:milli|second|minute|hour)`)
 	termPair     = pattern.New(`\{\s*:?([a-z_]+)\s*,\s*([^\n]*)`)
 	namedValue   = pattern.New(`\b([A-Za-z_][A-Za-z0-9_.]*)\s*(?::=|=|:)\s*([^\n=][^\n]*)`)
 	kgoOption    = pattern.New(`\bkgo\.([A-Z][A-Za-z]+)\(([^\n]*)`)
@@ -50,6 +53,7 @@ var languages = map[string]inspect.Family{
 	".cs": inspect.Librdkafka, ".fs": inspect.Librdkafka, ".vb": inspect.Librdkafka, ".py": inspect.Librdkafka, ".go": inspect.Librdkafka, ".rs": inspect.Librdkafka,
 	".js": inspect.Librdkafka, ".ts": inspect.Librdkafka, ".mjs": inspect.Librdkafka, ".php": inspect.Librdkafka, ".rb": inspect.Librdkafka, ".c": inspect.Librdkafka,
 	".cpp": inspect.Librdkafka, ".cc": inspect.Librdkafka, ".h": inspect.Librdkafka, ".ex": inspect.Brod, ".exs": inspect.Brod, ".erl": inspect.Brod,
+	".hs": inspect.Librdkafka, ".swift": inspect.Librdkafka, ".lua": inspect.Librdkafka, ".sql": inspect.Java, ".edn": inspect.Java, ".cljs": inspect.Java,
 }
 
 // uses are words by which a text tells the client that it uses; the first that is there
@@ -59,7 +63,7 @@ var uses = []struct {
 	family inspect.Family
 }{
 	{"BroadwayKafka", inspect.Brod}, {"brod", inspect.Brod}, {"kafka_ex", inspect.KafkaEx}, {"KafkaEx", inspect.KafkaEx}, {"kafka.consumer(group_id:", inspect.RubyKafka},
-	{"require \"kafka\"", inspect.RubyKafka}, {"require 'kafka'", inspect.RubyKafka}, {"faust.App(", inspect.AIOKafka},
+	{"Racecar", inspect.Librdkafka}, {"require \"kafka\"", inspect.RubyKafka}, {"require 'kafka'", inspect.RubyKafka}, {"faust.App(", inspect.AIOKafka},
 	{"org.apache.kafka.streams", inspect.StreamsLib}, {"StreamsConfig.", inspect.StreamsLib}, {"ConsumerConfig.", inspect.Java}, {"org.apache.kafka", inspect.Java},
 	{"KafkaListener", inspect.Java}, {"AIOKafka", inspect.AIOKafka}, {"aiokafka", inspect.AIOKafka}, {"confluent_kafka", inspect.Librdkafka},
 	{"Confluent.Kafka", inspect.Librdkafka}, {"confluent-kafka", inspect.Librdkafka}, {"rdkafka", inspect.Librdkafka}, {"RdKafka", inspect.Librdkafka},
@@ -91,13 +95,18 @@ func sniffSource(name string, data []byte) int {
 	if !looksCode(name, data) {
 		return 0
 	}
+	named := ofKafka.Match(data)
 	for _, a := range assignments(data, familyOfText(name, data)) {
-		if tellingKeys[a.key] {
+		if tellingKeys[a.key] && (named || strings.Contains(a.spelled, ".") || strings.HasSuffix(a.spelled, "_CONFIG")) {
 			return 50
 		}
 	}
 	return 0
 }
+
+// ofKafka is a word without which a text whose names are short, such as sessionTimeout, is
+// about something else.
+var ofKafka = pattern.New(`(?i)kafka|kgo\.|sarama|brod|group_?id|consumer`)
 
 // readSource makes a consumer of each run of settings; one that comes again begins the
 // next consumer.
@@ -107,7 +116,12 @@ func readSource(name string, data []byte, o Options) ([]inspect.ClientConfig, er
 	var out []inspect.ClientConfig
 	begin := func() *builder {
 		b := newBuilder(name, "source", family, o, 0)
-		b.c.Framework = frameworkOfText(data)
+		if f, ok := settings.FrameworkOf(frameworkOfText(data)); ok {
+			b.c.Framework, b.c.Spellings = f.Name, map[string]string{}
+			for _, x := range f.Fields() {
+				b.c.Spellings[x.Key] = x.Name
+			}
+		}
 		return b
 	}
 	b := begin()
@@ -127,6 +141,7 @@ func readSource(name string, data []byte, o Options) ([]inspect.ClientConfig, er
 		text, ok := in.of(a.value, IsDuration(a.key) && a.unit == "")
 		if !ok {
 			b.problem("placeholder", inspect.Position{File: name, Line: a.line}, a.spelled, "", a.spelled+" is set to "+shorten(strings.TrimRight(a.value, " ,;"))+", which is no literal: its value is unknown here")
+			b.unknown(a.key)
 			continue
 		}
 		b.setUnit(a.key, a.spelled, a.inUnit(text), a.line, rankOwn, a.unit)
@@ -151,8 +166,11 @@ func (a assigned) inUnit(text string) string {
 
 // frameworkOfText is the framework that a program's text uses; "" for the client alone.
 func frameworkOfText(data []byte) string {
-	if bytes.Contains(data, []byte("faust.App(")) {
+	switch {
+	case bytes.Contains(data, []byte("faust.App(")):
 		return "faust"
+	case bytes.Contains(data, []byte("Racecar")):
+		return "racecar"
 	}
 	return ""
 }
@@ -187,7 +205,7 @@ func assignments(data []byte, family inspect.Family) []assigned {
 			if _, ok := consumerKeys()[key]; !ok || Secret(spelled) {
 				return false
 			}
-			out = append(out, assigned{key, spelled, strings.TrimSpace(value), i + 1, names[spelled].unit})
+			out = append(out, assigned{key, spelled, strings.TrimSpace(value), i + 1, names[spelled[strings.LastIndexByte(spelled, '.')+1:]].unit})
 			return true
 		}
 		lineAssignments(line, family, names, add)
@@ -209,9 +227,18 @@ func lineAssignments(line string, family inspect.Family, names map[string]name, 
 	}
 	named := func(spelled, value string) bool {
 		key, ok := keyOfName(spelled, names, family)
+		if !ok && family == inspect.Librdkafka && unitful.MatchString(value) { // MassTransit's TimeSpans
+			key, ok = keyOfName(spelled+"Ms", names, family)
+		}
 		return ok && add(key, spelled, value)
 	}
-	dotted := func(spelled, value string) bool { return add(Canonical(spelled), spelled, value) }
+	dotted := func(spelled, value string) bool {
+		key := Canonical(spelled)
+		if prefix, rest := cutPrefix(spelled); prefix != "" && !notConsumers.MatchString(prefix) && !brokerKeys[spelled] {
+			key = rest // Flink's and Spark's way to hand a setting on
+		}
+		return add(key, spelled, value)
+	}
 	for _, form := range []struct {
 		is   bool
 		form *pattern.Pattern
@@ -221,6 +248,7 @@ func lineAssignments(line string, family inspect.Family, names map[string]name, 
 			return add(strings.ToLower(strings.ReplaceAll(spelled, "_", ".")), spelled+"_CONFIG", value)
 		}},
 		{true, quotedKey, dotted},
+		{strings.Contains(line, "kafka:"), camelOption, func(spelled, value string) bool { return add(foldedKeys()[settings.Fold(spelled)], spelled, value) }},
 		{family == inspect.FranzGo, kgoOption, func(option, value string) bool {
 			if strings.HasPrefix(value, ")") {
 				value = "true" // an option that is switched on by being there
@@ -229,6 +257,13 @@ func lineAssignments(line string, family inspect.Family, names map[string]name, 
 		}},
 		{true, xmlElement, dotted},
 		{true, ednPair, dotted},
+		{true, fluentCall, func(spelled, value string) bool {
+			key, ok := foldedKeys()[settings.Fold(spelled)]
+			if !ok && unitful.MatchString(value) {
+				key, ok = foldedKeys()[settings.Fold(spelled+"Ms")]
+			}
+			return ok && add(key, "with"+spelled, value)
+		}},
 		{family == inspect.Brod || family == inspect.KafkaEx, termPair, named},
 		{true, namedValue, named},
 	} {
@@ -297,7 +332,10 @@ func keyOfName(spelled string, names map[string]name, family inspect.Family) (st
 			}
 		}
 		return "", false
-	case inspect.Librdkafka: // .NET's properties
+	case inspect.Librdkafka: // .NET's properties, and the names of a framework around it
+		if n, ok := names[last]; ok && !strings.Contains(last, ".") {
+			return n.key, n.key != ""
+		}
 		if last != "" && last[0] >= 'A' && last[0] <= 'Z' {
 			key, ok := foldedKeys()[settings.Fold(last)]
 			return key, ok

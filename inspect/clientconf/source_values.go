@@ -23,7 +23,7 @@ var (
 	wrapped       = pattern.New(`^\(?(?:String\.valueOf|String|Integer\.toString|Long\.toString|Integer\.valueOf|Integer\.parseInt|Long\.parseLong|strconv\.Itoa|Convert\.ToInt32|int\.Parse|parseInt|Number|str|int|Some|intval|String\.to_integer)\(`)
 	fromEnv       = pattern.New(`(?i)^(?:System\.getenv\(\)\.)?[\w.:]*(?:env|getOrDefault|getProperty)[\w.]*\(\s*["'][\w.\- ]+["']\s*,\s*(.*)$`)
 	orDefault     = pattern.New(`(?i)^[\w.]*env\b[\w.\[\]"']*\s*(?:\|\||\?\?|or)\s*(.*)$`)
-	identifier    = pattern.New(`^(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*)(?:\.to_s|\.toString\(\))?\s*(?:[,;)}\]].*)?$`)
+	identifier    = pattern.New(`^(?:[A-Za-z_]\w*\.)*([A-Za-z_]\w*)(?:\.to_s|\.to_string\(\)|\.toString\(\))?\s*(?:[,;)}\]].*)?$`)
 	constant      = pattern.New(`(?m)^[ \t]*(?:[\w<>\[\]@.]+[ \t]+)*([A-Za-z_]\w*)[ \t]*(?::[ \t]*[\w.]+[ \t]*)?:?=[ \t]*([^\n=>][^\n]*)$`)
 )
 
@@ -38,8 +38,8 @@ type values struct {
 
 func valuesOf(data []byte, family inspect.Family) values {
 	v := values{family, map[string]string{}}
-	for _, m := range constant.FindAllSubmatch(data, -1) {
-		name, expr := string(m[1]), strings.TrimSpace(string(m[2]))
+	for _, m := range constant.FindAllStringSubmatch(string(data), -1) {
+		name, expr := m[1], strings.TrimSpace(m[2])
 		if old, had := v.constants[name]; had && old != expr {
 			expr = ""
 		}
@@ -57,6 +57,9 @@ func (v values) of(expr string, isDuration bool) (string, bool) {
 	for range maxSteps {
 		expr = strings.TrimSpace(expr)
 		switch {
+		case strings.HasPrefix(expr, "value"): // of an annotation: value = "30000"
+			expr = strings.TrimLeft(strings.TrimPrefix(expr, "value"), " =")
+			continue
 		case wrapped.MatchString(expr):
 			expr = wrapped.ReplaceAllString(expr, "")
 			continue

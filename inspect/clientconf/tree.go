@@ -214,7 +214,26 @@ func parseJSON(data []byte) (*node, error) {
 	if len(docs) == 0 {
 		return &node{kind: null}, nil
 	}
+	nestColons(docs[0])
 	return docs[0], nil
+}
+
+// nestColons takes .NET's "Kafka:Consumer:GroupId" apart into the sections that it stands
+// for.
+func nestColons(root *node) {
+	if root.kind != mapping {
+		return
+	}
+	kids := root.kids
+	root.kids = nil
+	for _, k := range kids {
+		at, path := root, strings.Split(k.key, ":")
+		for _, p := range path[:len(path)-1] {
+			at = tomlChild(at, p, k.line, false)
+		}
+		k.key = path[len(path)-1]
+		at.kids = append(at.kids, k)
+	}
 }
 
 // checkJSON finds what YAML would let pass; the error names the line.

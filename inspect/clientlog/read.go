@@ -272,17 +272,7 @@ func (rd *reader) logical(s *stream, process string, l *logLine) error {
 		s.context.group, s.context.gen = l.context.group, l.context.gen
 	}
 	if known && !l.time.IsZero() {
-		if !s.spoke.IsZero() && l.time.After(s.spoke.Time) {
-			s.quiet = max(s.quiet, l.time.Sub(s.spoke.Time))
-		}
-		s.spoke = l.time
-		switch {
-		case ev.Kind == inspect.LogEvicted && s.quiet > 0:
-			ev.Quiet = inspect.Ms(s.quiet)
-			s.quiet = 0
-		case ev.Kind == inspect.LogJoined:
-			s.quiet = 0
-		}
+		s.silence(&ev, l.time)
 	}
 	if !ok || s.heartbeats(&ev, l) {
 		return nil
@@ -299,6 +289,23 @@ func (rd *reader) logical(s *stream, process string, l *logLine) error {
 	ev.From = inspect.Position{File: rd.name, Line: int(rd.sum.Lines)}
 	ev.Text = quote(withoutLogger(l.raw))
 	return rd.emit(ev)
+}
+
+// silence gives an eviction the longest time in which the group code wrote nothing since
+// the last join.
+func (s *stream) silence(ev *inspect.LogEvent, now inspect.Time) {
+	if !s.spoke.IsZero() && now.After(s.spoke.Time) {
+		s.quiet = max(s.quiet, now.Sub(s.spoke.Time))
+	}
+	s.spoke = now
+	refused := ev.Kind == inspect.LogCommitFailed && (ev.Error == "UNKNOWN_MEMBER_ID" || ev.Error == "ILLEGAL_GENERATION")
+	switch {
+	case s.quiet > 0 && (ev.Kind == inspect.LogEvicted || refused):
+		ev.Quiet = inspect.Ms(s.quiet)
+		s.quiet = 0
+	case ev.Kind == inspect.LogJoined:
+		s.quiet = 0
+	}
 }
 
 func (rd *reader) emit(ev inspect.LogEvent) error {

@@ -40,7 +40,8 @@ eviction, assign() beside subscribe(), and what the code does rather than what i
 Kafka 4.1.1. Nothing above info is right there; any warning is a false alarm and counts as misled.
 
 *variants* are no reports either: inputs thought up in the forms that people use (a snippet of source code in each language, an exception
-alone, settings that a program prints, a broker's file), each with its answer written down before it was run. They tune; they are no hold-out.
+alone, settings that a program prints, a broker's file), each with its answer written down before it was run. Each part was scored
+before the code was changed for it; they tune, and whoever thinks them up knows the code: a hold-out they are not.
 
 | batch | code | reports | right | partly | nothing | misled | open | right | partly | nothing | misled |
 |---|---|---|---|---|---|---|---|---|---|---|---|
@@ -68,7 +69,11 @@ var measured = map[string][][2]string{
 		{"33e5e8f", "17 | 3 | 1 | 8 | 5 | 12 | 4 | 5 | 3 | 0"},
 		{"35b73ab", "17 | 3 | 1 | 8 | 5 | 12 | 4 | 5 | 3 | 0"},
 	},
-	"variants": {{"33e5e8f", "83 | 51 | 7 | 25 | 0 | 5 | 2 | 0 | 3 | 0"}},
+	"variants": {
+		{"33e5e8f, first 88", "83 | 51 | 7 | 25 | 0 | 5 | 2 | 0 | 3 | 0"},
+		{"87abcb1, next 49", "46 | 36 | 0 | 10 | 0 | 3 | 0 | 1 | 2 | 0"},
+		{"the code that these asked for, last 43", "41 | 31 | 1 | 8 | 1 | 2 | 0 | 0 | 2 | 0"},
+	},
 	"batch2": {
 		{"7fa05d1", "24 | 11 | 3 | 9 | 1 | 23 | 6 | 0 | 14 | 3"},
 		{"0767730", "24 | 11 | 3 | 9 | 1 | 23 | 7 | 1 | 14 | 1"},

@@ -1,0 +1,1 @@
+app.use(session({ secret: 'x', sessionTimeout: 1000, cookie: { maxAge: 60000 } }));
