@@ -5,6 +5,7 @@ package realtest
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,6 +22,8 @@ type load struct {
 	with  []party
 	begin func(s *scene) // once
 	again func(s *scene) // in each round; nil where it goes on by itself
+	// hopeless: no setting keeps the member in the group.
+	hopeless bool
 }
 
 // A round of every load, and how many are looked at before and after.
@@ -40,7 +43,7 @@ func loads() []load {
 		{name: "an event loop that blocks for 10 s", again: blocks, with: pyEvent},
 		{name: "a crash, and started again after 4 s", again: crashes, with: []party{rdRange, franzRange, javaRange, {kind: sarama, commit: "auto"}, aioPy}},
 		{name: "an overrun now and then", again: stalls, with: []party{rdRange, javaRange, javaEpochs, kafkaPy}},
-		{name: "a crash for good", begin: crash, with: []party{rdRange, javaEpochs}},
+		{name: "a crash for good", hopeless: true, begin: crash, with: []party{rdRange, javaEpochs}},
 	}
 }
 
@@ -96,11 +99,15 @@ type diagnosed struct {
 		Findings   []struct {
 			ID  string `json:"id"`
 			Fix *struct {
-				Set map[string]string `json:"set"`
+				Summary string            `json:"summary"`
+				Set     map[string]string `json:"set"`
 			} `json:"fix"`
 		} `json:"findings"`
 	} `json:"groups"`
 }
+
+// ofGroup is a KIP-848 group's own session, as why names it.
+var ofGroup = regexp.MustCompile(`consumer\.session\.timeout\.ms=(\d+)`)
 
 // follow does as why says, and reports what that was; false if it names no setting.
 func (s *scene) follow() (scenario, string, bool) {
@@ -113,6 +120,9 @@ func (s *scene) follow() (scenario, string, bool) {
 	for _, f := range g.Findings {
 		if f.Fix == nil {
 			continue
+		}
+		if m := ofGroup.FindStringSubmatch(f.Fix.Summary); m != nil { // no client's setting, so it stands in the text
+			f.Fix.Set = map[string]string{"consumer.session.timeout.ms": m[1]}
 		}
 		for key, value := range f.Fix.Set {
 			ms, err := strconv.Atoi(value)
@@ -170,7 +180,7 @@ func TestClosedLoop(t *testing.T) {
 					after.up()
 					still := l.bear(after)
 					row += fmt.Sprintf(" | %d", still)
-					if still > 0 && n > 0 {
+					if still > 0 && n > 0 && !l.hopeless {
 						t.Errorf("%s", row)
 					}
 				}
