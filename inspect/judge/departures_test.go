@@ -297,6 +297,7 @@ func accuracy(t *testing.T, total score, parts map[string]score) string {
 			}
 		}
 	}
+	b.WriteString(accuracyLoop)
 	b.WriteString(accuracyLabelled)
 	fmt.Fprintf(&b, head, "groups")
 	fmt.Fprintf(&b, "| all |%s\n", total.row())
