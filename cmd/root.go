@@ -264,13 +264,15 @@ func (a *app) bare() error {
 	_, err := io.WriteString(a.streams.Out, `kgdiag shows why a Kafka consumer group rebalances, and which setting to change.
 
   kgdiag why [GROUP]       what is wrong, why, and what to change
-  kgdiag watch GROUP       the same live, with a warning before an eviction
-  kgdiag top               the same as a live screen
+  kgdiag watch GROUP       rebalances as they happen; kgdiag top: on one live screen
   kgdiag history GROUP     past rebalances, each with its cause
   kgdiag describe GROUP    members, timeouts, assignment and lag now
+  kgdiag advise -f FILE    settings to change, of a file or a group
+  kgdiag explain NAME      what a cause or a rule means
+  kgdiag locate GROUP      the broker that coordinates it
+  kgdiag record GROUP      keep the evidence in a file, to look at later
   kgdiag check             can I connect, and what may I read?
-  kgdiag demo              try all of it on a simulated cluster
-  kgdiag help              every command and flag
+  kgdiag demo              try it on a simulated cluster; kgdiag help lists all
 
 `+a.configured()+"\n")
 	return err

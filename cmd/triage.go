@@ -94,7 +94,7 @@ func (w *whyCmd) sharedLines(t diagnose.Triage, clock diagnose.Clock) []render.L
 		}
 	}
 	if t.Unrelated() {
-		return []render.Line{render.L("no shared cause: different hosts and times")}
+		return []render.Line{render.L("no shared cause found in their hosts, coordinators and times")}
 	}
 	return out
 }

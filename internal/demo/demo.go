@@ -36,14 +36,14 @@ type step struct {
 func tour() []step {
 	return []step{
 		{
-			why:  "An alert says that consumers are lagging. Which broker coordinates their groups: do they share one?",
+			why:  "An alert says that consumer groups keep rebalancing. Which broker coordinates them: do they share one?",
 			args: []string{"locate", stalls, flaps, healthy},
 			then: "each id hashes to one partition of __consumer_offsets, whose leader is the coordinator; the brokers were asked and agree",
 		},
 		{
 			why:  "What does the group look like now?",
 			args: []string{"describe", stalls},
-			then: "REBALANCE is max.poll.interval.ms as Java clients send it: 5s here stands for the usual 5 minutes, to spare you the wait",
+			then: "MAX POLL is max.poll.interval.ms as Java clients send it: 5s here stands for the usual 5 minutes, to spare you the wait",
 		},
 		{
 			why:  "The same while it runs: ten seconds, live.",

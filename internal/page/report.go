@@ -178,7 +178,7 @@ func (w *writer) overview(r *Report, t diagnose.Triage) {
 		r.Shared = append(r.Shared, fmt.Sprintf("shared cause: within %s at %s %s", prose.Span(s.To.Sub(s.From.Time).Round(100*time.Millisecond)), w.clock(s.From), s.Means()))
 	}
 	if t.Unrelated() {
-		r.Shared = []string{"no shared cause: different hosts and times"}
+		r.Shared = []string{"no shared cause found in their hosts, coordinators and times"}
 	}
 }
 
