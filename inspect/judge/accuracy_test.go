@@ -81,7 +81,7 @@ was not looked at for it, 1 of 91 became another cause (a close became a part of
 	accuracyLoop = `
 ## What is said, done: the loop closed
 
-` + "`TestClosedLoop`" + ` (internal/realtest, the long form) gives a member of a real group a load that gets it put out in each of four rounds, sets what ` + "`why`" + `
+` + "`TestClosedLoop`" + ` (internal/realtest, the long form) gives a member of a real group a load that makes it leave or be evicted in each of four rounds, sets what ` + "`why`" + `
 says for that group, and lets the same load come again in a new one. Who went is counted in the coordinator's log. Kafka 4.1.1, session 6 s, poll
 interval 15 s, on a machine under a load of 20 to 37.
 
