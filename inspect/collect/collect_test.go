@@ -339,7 +339,7 @@ func TestSilentBroker(t *testing.T) {
 		t.Errorf("%d brokers answered", c.Cluster.Answered)
 	}
 	if !slices.ContainsFunc(c.Gaps, func(g inspect.Gap) bool {
-		return g.Fact == inspect.FactState && strings.Contains(g.Why, "did not answer within")
+		return g.Fact == inspect.FactGroups && strings.Contains(g.Why, "did not answer within")
 	}) {
 		t.Errorf("gaps %+v", c.Gaps)
 	}
