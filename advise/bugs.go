@@ -35,6 +35,14 @@ func (s *Subject) checkBugs(bugs []bug, report func(Finding)) {
 	}
 }
 
+// anyLogged reports whether a log of the consumer has a line for which want holds;
+// a line that names no group and no client may be its own.
+func (s *Subject) anyLogged(want func(inspect.LogEvent) bool) bool {
+	return slices.ContainsFunc(s.Case.LogEvents, func(e inspect.LogEvent) bool {
+		return e.Broker == nil && want(e) && (e.Group == "" && e.ClientID == "" || s.logsOf(e))
+	})
+}
+
 // versionUnknown makes the reason for which a rule on versions of these families
 // cannot tell.
 func versionUnknown(families ...inspect.Family) func(*Subject) string {

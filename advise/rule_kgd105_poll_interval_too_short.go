@@ -36,6 +36,9 @@ func checkPollInterval(s *Subject, report func(Finding)) {
 		return // it was long, but the consumer is not put out; the interval has been raised since
 	}
 	sev, what := Error, "; "+need.Text
+	if need.Observed && s.pollsMiscounted() {
+		sev = Warning // KGD601 names what else it may be
+	}
 	if need.D < poll.D {
 		sev, what = Warning, fmt.Sprintf("; %s, which leaves little room", need.Text)
 	}

@@ -17,9 +17,18 @@ var _ = register(Rule{
 	},
 	Check: func(s *Subject, report func(Finding)) {
 		s.checkBugs([]bug{
-			{inspect.Librdkafka, "1.4", "1.5.2", Warning, "can loop on NOT_COORDINATOR after a failover", "1.6.0", nil},
+			{inspect.Librdkafka, "1.4", "1.5.2", Warning, "can loop on NOT_COORDINATOR after a failover", "1.6.0", (*Subject).coordinatorLostLogged},
+			{inspect.Librdkafka, "1.4", "1.5.2", Info, "can loop on NOT_COORDINATOR after a failover", "1.6.0", nil},
 			{inspect.Librdkafka, "1.0", "1.8", Info, "believes its session expired when a rebalance takes longer than the session", "1.8.0", nil},
 			{inspect.Librdkafka, "1.8", "2.0", Info, "does not retry JoinGroup while the coordinator loads", "2.0.0", nil},
 		}, report)
 	},
 })
+
+// coordinatorLostLogged reports whether a log of the consumer says that it lost its
+// coordinator.
+func (s *Subject) coordinatorLostLogged() bool {
+	return s.anyLogged(func(e inspect.LogEvent) bool {
+		return e.Kind == inspect.LogCoordinatorLost || e.Error == "NOT_COORDINATOR"
+	})
+}
