@@ -86,6 +86,9 @@ func (s *Subject) pollFix(poll Value, need Need) *Fix {
 		x.Summary += "."
 		return x
 	}
+	if s.Family == inspect.Librdkafka {
+		return x // its max.poll.records (2.15) is of share consumers alone
+	}
 	records, assumed := int64(assumedRecords), true
 	if n, v, ok := s.Int(keyRecords); ok {
 		records, assumed = n, v.Origin == inspect.OriginDefault

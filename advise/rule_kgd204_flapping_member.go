@@ -9,9 +9,9 @@ import (
 var _ = register(Rule{
 	ID: "KGD204", Name: "flapping-member", Severity: Warning, Since: "v0.1.0", Scope: PerGroup,
 	Needs:     []inspect.Fact{inspect.FactHistory},
-	SymptomOf: []string{"KGD105", "KGD201", "KGD202", "KGD206", "KGD210"},
+	SymptomOf: []string{"KGD105", "KGD201", "KGD202", "KGD206", "KGD210", "KGD236"},
 	Explains: map[inspect.Cause]int{
-		inspect.PollIntervalExceeded: 3, inspect.RejoinTimedOut: 5, inspect.SessionExpired: 8,
+		inspect.PollIntervalExceeded: 5, inspect.RejoinTimedOut: 5, inspect.SessionExpired: 8,
 		inspect.RestartedWithinSession: 4, inspect.MemberLeft: 2, inspect.UnknownCause: 3,
 	},
 	Doc: Doc{

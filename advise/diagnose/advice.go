@@ -104,6 +104,9 @@ func (d *Diagnosis) Avoided(f *advise.Finding) Avoided {
 			a.Perhaps++
 		}
 	}
+	if a.Sure+a.Perhaps == 0 && len(r.Undecided) > 0 {
+		return Avoided{} // how much longer each would have needed is not known
+	}
 	a.Of = max(r.Evictions, a.Sure+a.Perhaps)
 	return a
 }

@@ -186,7 +186,7 @@ func (v *verdict) compareWith(e *evidence) {
 	switch {
 	case e.tenures >= leastTenures && !(v.cause == inspect.PollIntervalExceeded && v.conf != inspect.Low):
 		old := v.cause
-		v.cause, v.conf, v.inBatch = inspect.PollIntervalExceeded, inspect.Medium, e.gapHi <= e.cad.most+soonBack
+		v.cause, v.conf, v.inBatch = inspect.PollIntervalExceeded, inspect.Medium, e.n >= leastCommits && e.gapHi <= e.cad.most+soonBack
 		v.rivals = withoutRival(v.rivals, v.cause)
 		if old != inspect.UnknownCause {
 			v.add(old, "")

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"fmt"
 	"path"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -234,6 +235,9 @@ func (s Setting) Refuses(value string) string {
 	if s.Values != nil {
 		return s.refusesWord(strings.ToLower(strings.TrimSpace(value)))
 	}
+	if s.Type == "boolean" {
+		return s.refusesBool(strings.ToLower(strings.TrimSpace(value)))
+	}
 	n, err := strconv.ParseInt(value, 10, 64)
 	if err != nil {
 		return ""
@@ -243,6 +247,22 @@ func (s Setting) Refuses(value string) string {
 	}
 	if most, err := strconv.ParseInt(s.Most, 10, 64); err == nil && n > most {
 		return fmt.Sprintf("above %s, the most that %s accepts", s.Most, s.Client)
+	}
+	return ""
+}
+
+// refusesBool: Java takes true and false (ConfigDef.parseType), librdkafka also t, f, 1
+// and 0 (rd_kafka_conf_set_prop). Of others it is not known.
+func (s Setting) refusesBool(value string) string {
+	switch s.Client {
+	case inspect.Java, inspect.StreamsLib:
+		if value != "true" && value != "false" {
+			return fmt.Sprintf("neither true nor false, which is all that %s accepts", s.Client)
+		}
+	case inspect.Librdkafka:
+		if !slices.Contains([]string{"true", "false", "t", "f", "1", "0"}, value) {
+			return fmt.Sprintf("neither true nor false, which is all that %s accepts", s.Client)
+		}
 	}
 	return ""
 }
