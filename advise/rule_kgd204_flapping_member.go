@@ -11,7 +11,7 @@ var _ = register(Rule{
 	Needs:     []inspect.Fact{inspect.FactHistory},
 	SymptomOf: []string{"KGD105", "KGD201", "KGD202", "KGD206", "KGD210", "KGD236"},
 	Explains: map[inspect.Cause]int{
-		inspect.PollIntervalExceeded: 5, inspect.RejoinTimedOut: 5, inspect.SessionExpired: 8,
+		inspect.PollIntervalExceeded: 4, inspect.RejoinTimedOut: 5, inspect.SessionExpired: 8,
 		inspect.RestartedWithinSession: 4, inspect.MemberLeft: 2, inspect.UnknownCause: 3,
 	},
 	Doc: Doc{

@@ -70,7 +70,7 @@ func TestExplanations(t *testing.T) {
 // TestOneVerdict: a verdict follows from the evidence alone, and making it changes none.
 func TestOneVerdict(t *testing.T) {
 	seen := 0
-	for _, l := range slices.Concat(readLabelled(t), readFile(t, holdouts[0].file)) {
+	for _, l := range slices.Concat(readLabelled(t), readFile(t, holdouts[0].file), readFile(t, holdouts[1].file)) {
 		for _, in := range split(l.Read()) {
 			g := newGroup(*in, Options{})
 			g.findReturns()
