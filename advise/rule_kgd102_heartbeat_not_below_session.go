@@ -14,7 +14,7 @@ var _ = register(Rule{
 	Explains:  map[inspect.Cause]int{inspect.SessionExpired: 6},
 	Doc: Doc{
 		Summary: "The heartbeat interval is not below the session timeout.",
-		Why: "The session expires before the next heartbeat is due. The Java client, kafka-python, sarama and kafkajs refuse to start; " +
+		Why: "The session expires before the next heartbeat is due. The Java client, kafka-python, sarama and kafkajs (since 1.4) refuse to start; " +
 			"librdkafka, kafka-go and aiokafka do not check, and their members are evicted again and again.",
 		Fix:   "Set heartbeat.interval.ms to at most a third of session.timeout.ms.",
 		Price: "a few more small requests to the coordinator",
@@ -26,14 +26,17 @@ var _ = register(Rule{
 			return
 		}
 		f := s.Finding(Error, fmt.Sprintf("%s is %s, not below %s (%s): %s",
-			hb.Spelled, span(hb.D), session.Spelled, span(session.D), refusal(s.Family)), hb, session)
+			hb.Spelled, span(hb.D), session.Spelled, span(session.D), beatRefusal(s.Family, s.Version)), hb, session)
 		f.Fix = s.beatFix(hb, session)
 		report(f)
 	},
 })
 
-// refusal says what a client does with a heartbeat that is not below the session.
-func refusal(f inspect.Family) string {
+// beatRefusal says what a client does with a heartbeat that is not below the session.
+func beatRefusal(f inspect.Family, version string) string {
+	if f == inspect.KafkaJS && version != "" && !atLeast(version, "1.4") {
+		return "this version does not check it: the session expires before the next heartbeat, and the member is evicted every time"
+	}
 	switch f {
 	case inspect.Java, inspect.StreamsLib, inspect.Connect, inspect.KafkaPython, inspect.Sarama, inspect.KafkaJS:
 		return "the client refuses to start"

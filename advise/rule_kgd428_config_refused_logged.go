@@ -11,7 +11,7 @@ import (
 var _ = register(Rule{
 	ID: "KGD428", Name: "config-refused-logged", Severity: Error, Since: "v0.2.0", Scope: PerLog,
 	Needs:     []inspect.Fact{inspect.FactClientLog},
-	SymptomOf: []string{"KGD102", "KGD107", "KGD111", "KGD401", "KGD501", "KGD502", "KGD506"},
+	SymptomOf: []string{"KGD102", "KGD107", "KGD111", "KGD401", "KGD407", "KGD501", "KGD502", "KGD506"},
 	Doc: Doc{
 		Summary: "A client does not start with its settings, as its log says.",
 		Why:     "Client libraries check some settings against each other, and librdkafka every key, before they connect. The line says what was refused.",
@@ -26,16 +26,21 @@ var _ = register(Rule{
 		if len(es) == 0 {
 			return
 		}
-		what := "the client refuses its settings"
+		what, fix := "the client refuses its settings", &Fix{}
 		switch e := es[0]; {
 		case hasText(e, "Heartbeat must be set lower"):
 			what = "the client does not start: heartbeat.interval.ms must be lower than session.timeout.ms; raise session.timeout.ms (with the default heartbeat of 3 s, above 3 s; 45000 is the default)"
+		case hasText(e, "assignors must have the same protocol type"):
+			what = "librdkafka does not start: partition.assignment.strategy mixes eager assignors (range, roundrobin) and cooperative-sticky; name one kind, the same in all members of the group"
+			fix.Summary = "Name assignors of one kind; to change the kind, stop all members of the group and start them with the new list."
 		case outsideRange.MatchString(e.Text):
 			what = s.refusedRange(outsideRange.FindStringSubmatch(e.Text))
 		case e.Reason != "":
 			what += " (" + e.Reason + ")"
 		}
-		report(s.logged(Error, what, es))
+		f := s.logged(Error, what, es)
+		f.Fix = fix
+		report(f)
 	},
 })
 
