@@ -19,7 +19,7 @@ var _ = register(Rule{
 	Check: func(s *Subject, report func(Finding)) {
 		idle := "counts a blocking poll on an idle topic as no poll, and leaves the group"
 		s.checkBugs([]bug{
-			{inspect.Librdkafka, "1.0", "1.1", Warning, idle + ": that, or slow work, is behind the poll timeout in the log, which does not tell them apart", "1.1.0", (*Subject).idlePollMayBe},
+			{inspect.Librdkafka, "1.0", "1.1", Warning, idle + ": that, or slow work, is behind the poll timeout; the log looks alike for both", "1.1.0", (*Subject).idlePollMayBe},
 			{inspect.Librdkafka, "1.0", "1.1", Info, idle, "1.1.0", nil},
 			{inspect.Librdkafka, "1.3", "1.4", Info, "applies max.poll.interval.ms to assign() too", "1.4.0", nil},
 			{inspect.Librdkafka, "2.1.0", "2.1.1", Warning, "does not count some polls, and leaves the group", "2.1.1", (*Subject).pollTimeoutLogged},
