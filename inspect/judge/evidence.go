@@ -53,7 +53,7 @@ type evidence struct {
 // it. What a kind means, its type says.
 func (g *group) weigh(d *departure) *evidence {
 	e := &evidence{departure: d}
-	e.timeouts = g.timeoutsOf(d.Member)
+	e.timeouts = d.limits
 	e.trace = g.traceOf(d, e.family)
 	e.interval = g.intervalOf(e)
 	e.silence = g.silenceOf(e)

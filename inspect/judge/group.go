@@ -55,11 +55,12 @@ func (s *step) wholesale() bool {
 // departure is a member that went in a step.
 type departure struct {
 	*membership.Departure
-	step  *step
-	ret   *comeback
-	early *comeback // KIP-848: joined before this one was put out
-	ev    *evidence
-	v     verdict
+	step   *step
+	limits timeouts
+	ret    *comeback
+	early  *comeback // KIP-848: joined before this one was put out
+	ev     *evidence
+	v      verdict
 }
 
 // replacement is a static member whose place another process took.
@@ -88,7 +89,7 @@ func newGroup(in Input, opts Options) *group {
 	for i, ms := range m.Steps {
 		s := &step{Step: ms, index: i, back: map[string]*departure{}, moved: g.leaderChanged(max(0, ms.First-2), ms.First)}
 		for _, d := range ms.Left {
-			s.left = append(s.left, &departure{Departure: d, step: s})
+			s.left = append(s.left, &departure{Departure: d, step: s, limits: g.timeoutsOf(d.Member)})
 			g.leaves[d.Member.ID] = append(g.leaves[d.Member.ID], s.At)
 		}
 		for _, r := range ms.Replaced {
