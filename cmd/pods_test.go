@@ -20,7 +20,7 @@ func TestPods(t *testing.T) {
 		"oom":      {"session_expired", "stated", "pod orders-7f9c5d8b6f-x2mzq was OOMKilled at 07:03:05, 42 s before the member was out"},
 		"evicted":  {"session_expired", "stated", "pod orders-7f9c5d8b6f-x2mzq was evicted from its node at 07:03:07, 40 s before the member was out"},
 		"liveness": {"session_expired", "stated", "pod orders-7f9c5d8b6f-x2mzq was restarted after a failed probe at 07:03:06, 41 s before the member was out"},
-		"rollout":  {"", "inferred", ""}, // the list has no pod of that address any more
+		"rollout":  {"session_expired", "stated", "pod orders-7f9c5d8b6f-x2mzq was stopped at 07:03:06, 41 s before the member was out"},
 		"lived-on": {"", "inferred", "ran on from 05:03:05 past 07:03:46 without a restart: the process did not crash"},
 		"other":    {"", "inferred", ""}, // a list of another namespace and time
 	} {

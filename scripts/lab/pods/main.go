@@ -43,9 +43,13 @@ func main() {
 	w.pods("oom", oom, peer(began))
 	w.events("oom", event(victim, at.Add(time.Second), "BackOff", "Back-off restarting failed container app in pod "+victim, "spec.containers{app}"))
 
-	// A rollout: the list has the new pod alone.
+	// A rollout: the process did not close on SIGTERM, and its pod is still there, terminating.
 	next := pod("orders-5b6d7c9f44-p8vkt", "10.42.7.31", again)
-	w.pods("rollout", next, peer(began))
+	old := pod(victim, address, began)
+	until := metav1.NewTime(at.Add(30 * time.Second))
+	old.DeletionTimestamp = &until
+	old.Status.ContainerStatuses[0] = corev1.ContainerStatus{Name: "app", State: corev1.ContainerState{Terminated: ended(began, at.Add(time.Second), 143, "Error", "")}}
+	w.pods("rollout", next, old, peer(began))
 	w.events("rollout",
 		event(victim, at, "Killing", "Stopping container app", "spec.containers{app}"),
 		deployment(at, "Scaled down replica set orders-7f9c5d8b6f from 2 to 1"))
