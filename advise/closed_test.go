@@ -307,7 +307,7 @@ func TestManyGroupsFitOnAPage(t *testing.T) {
 			shown = append(shown, f)
 		}
 	}
-	if told := advise.Together(shown, false); len(shown) < 500 || len(told) > 12 {
+	if told := advise.Together(shown, false); len(shown) < 500/raceFactor || len(told) > 12 {
 		t.Errorf("%d findings are told in %d entries: over a page", len(shown), len(told))
 	}
 }

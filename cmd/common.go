@@ -224,9 +224,6 @@ func (a *app) clusterLine(c inspect.Cluster, more string) render.Line {
 	return line
 }
 
-// spanOf is a duration as a reader says it, "-" for nil.
-func spanOf(m *inspect.Millis) string { return show.Span(m) }
-
 // ids reads group ids from arguments; "-" stands for standard input, one id a line.
 func (a *app) ids(args []string) ([]string, error) {
 	var out []string

@@ -333,6 +333,12 @@ func (r *scan) worker(ctx context.Context, i int, work <-chan *chunk) {
 	cl := r.s.Client
 	wanted := i > 0 && i < r.req.parallel() && r.s.Dial != nil && r.bytes() > ownLine
 	var own chan *kgo.Client
+	var line *kgo.Client // of this worker alone, once it is open
+	defer func() {
+		if line != nil {
+			line.Close()
+		}
+	}()
 	for c := range work {
 		if wanted { // not before there is work for it
 			wanted, own = false, make(chan *kgo.Client, 1)
@@ -341,8 +347,7 @@ func (r *scan) worker(ctx context.Context, i int, work <-chan *chunk) {
 		select {
 		case extra, ok := <-own:
 			if own = nil; ok {
-				defer extra.Close()
-				cl = extra
+				line, cl = extra, extra
 			}
 		default:
 		}

@@ -2,7 +2,6 @@ package trust
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -179,15 +178,6 @@ func TestAHealthyClusterIsNoFault(t *testing.T) {
 			t.Errorf("healthy: %s", r)
 		}
 	}
-}
-
-// whyDoc is what the tests read of kgdiag.why/v1.
-type whyDoc struct {
-	Groups []struct {
-		Group      string            `json:"group"`
-		Rebalances []json.RawMessage `json:"rebalances"`
-	} `json:"groups"`
-	Gaps []struct{ What, Why string } `json:"gaps"`
 }
 
 // TestGroupsThatWereNotListedDoNotVanish: a broker that does not answer ListGroups, or
