@@ -15,8 +15,8 @@ var _ = register(Rule{
 	SymptomOf: []string{"KGD105", "KGD101", "KGD102", "KGD103", "KGD113", "KGD201", "KGD214", "KGD215", "KGD217", "KGD220", "KGD226", "KGD227", "KGD608"},
 	Doc: Doc{
 		Summary: "The coordinator no longer knew a member, as the client's log says.",
-		Why: "A heartbeat or commit that is answered by UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION, and CommitFailedException, mean that the member was evicted: its session expired, or it did not " +
-			"rejoin within the rebalance timeout. After a poll timeout the log has a line of its own; without one it was the session or the rebalance. The advice in CommitFailedException " +
+		Why: "A heartbeat or commit that is answered by UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION, and CommitFailedException, mean that the generation is over for the member: evicted (its session expired, or it did not " +
+			"rejoin within the rebalance timeout), or, for a commit, the group rebalanced meanwhile or the consumer never joined. After a poll timeout the log has a line of its own; without one it was the session or the rebalance. The advice in CommitFailedException " +
 			"about max.poll.interval.ms is the same whatever the cause was.",
 		Fix:   "Look at what the process did in the time before the line: work longer than the rebalance timeout, a blocked heartbeat thread, a pause. The coordinator's log says which timeout it was.",
 		Price: "none",
@@ -26,7 +26,7 @@ var _ = register(Rule{
 		var out []inspect.LogEvent
 		told := "" // of a rebalance, without rejoining
 		for _, l := range s.lanes() {
-			mine, why := l.evictions()
+			mine, why := l.evictions(s.rebalanceTimeout())
 			out = append(out, mine...)
 			if told == "" {
 				told = why
@@ -35,7 +35,7 @@ var _ = register(Rule{
 		if len(out) == 0 {
 			return
 		}
-		f := s.logged(Warning, "a member was evicted: "+s.evictedHow(out, told), out)
+		f := s.logged(Warning, s.evictedWhat(out, told), out)
 		f.Confidence = inspect.Medium
 		if gap := s.silenceBefore(out[0]); gap != "" {
 			f.Message += "; " + gap
@@ -52,8 +52,9 @@ var _ = register(Rule{
 })
 
 // evictions are a client's lines that say it was put out, but for those behind a poll
-// timeout; told says so where it had been told of a rebalance and had not rejoined.
-func (l lane) evictions() (out []inspect.LogEvent, told string) {
+// timeout; told says so where it had been told of a rebalance and had not rejoined within
+// a rebalance timeout, as far as that is known.
+func (l lane) evictions(timeout time.Duration) (out []inspect.LogEvent, told string) {
 	for i, e := range l.events {
 		if !evicted(e) || e.Cause == inspect.RejoinTimedOut {
 			continue
@@ -66,7 +67,9 @@ func (l lane) evictions() (out []inspect.LogEvent, told string) {
 		}
 		if ok && last.Sign == inspect.SignAlreadyRebalancing && told == "" {
 			first := l.firstTold(i)
-			told = fmt.Sprintf("it learned of a rebalance at %s and had not rejoined by %s", clockAt(first), clockAt(e))
+			if e.Time.Sub(first.Time.Time) >= timeout {
+				told = fmt.Sprintf("it learned of a rebalance at %s and had not rejoined by %s", clockAt(first), clockAt(e))
+			}
 		}
 		out = append(out, e)
 	}
@@ -88,6 +91,91 @@ func (l lane) firstTold(i int) inspect.LogEvent {
 	return first
 }
 
+// shortestBatch is how long a member must at least have stayed away from a rebalance
+// before a batch is blamed, where no rebalance timeout is known. It is kgdiag's own
+// policy: no library has a default below it.
+const shortestBatch = 30 * time.Second
+
+// rebalanceTimeout is the time within which a member must rejoin, as far as it is known.
+func (s *Subject) rebalanceTimeout() time.Duration {
+	if v, ok := s.limitOf(keyRebalance); ok && v.Timed {
+		return v.D
+	}
+	return shortestBatch
+}
+
+// evictedWhat says that a member was evicted, where the lines prove it, else what a
+// refused commit may come from.
+func (s *Subject) evictedWhat(es []inspect.LogEvent, told string) string {
+	if told == "" && s.onlyCommits(es) && !slices.ContainsFunc(es, provesSession) {
+		return s.refusedWhat(es)
+	}
+	return "a member was evicted: " + s.evictedHow(es, told)
+}
+
+// provesSession reports whether a line is of a client whose session bounds its polls.
+func provesSession(e inspect.LogEvent) bool {
+	return hasText(e, "longer than the configured session.timeout.ms")
+}
+
+// refusedWhat says what a refused commit may come from: the refusal alone does not name
+// it.
+func (s *Subject) refusedWhat(es []inspect.LogEvent) string {
+	family, version := s.library()
+	what := "a commit was refused" + inParens(distinct(es, func(e inspect.LogEvent) string { return e.Error }))
+	if fixed := commitFault(family, version); fixed != "" {
+		return fmt.Sprintf("%s: %s %s has a known fault that shows so (upgrade to %s or later); else the member is out of the group, or the group rebalanced meanwhile", what, family, version, fixed)
+	}
+	why := "its session expired" + s.said(keySession)
+	switch {
+	case beatsInPoll(family, version):
+		why += "; this version (" + version + ") sends heartbeats only in poll(), so its session bounds the work between two polls"
+	case s.polled(family):
+		why += ", or it was not polled within max.poll.interval.ms" + s.said(keyPoll)
+	default:
+		why += ", or it did not rejoin within the rebalance timeout" + s.said(keyRebalance)
+	}
+	what += ": the member is out of the group, evicted or left (" + why + "), or the group rebalanced meanwhile (a member joined or left, a deploy)"
+	if !s.everMember() {
+		what += ", or this consumer never joined (assign(), or a commit without subscribe()) and others use the same group.id"
+	}
+	return what + "; the log does not show which"
+}
+
+// commitFault is the version that mends refused commits of a library's version; "" where
+// none is known. Faults: aiokafka's changelog of 0.7.1, librdkafka's of 1.0.1.
+func commitFault(family inspect.Family, version string) string {
+	switch {
+	case version == "":
+	case family == inspect.AIOKafka && !atLeast(version, "0.7.1"):
+		return "0.7.1"
+	case family == inspect.Librdkafka && atLeast(version, "1.0.0") && !atLeast(version, "1.0.1"):
+		return "1.0.1"
+	}
+	return ""
+}
+
+// beatsInPoll reports whether a version sends heartbeats only while it polls (KIP-62).
+func beatsInPoll(family inspect.Family, version string) bool {
+	return version != "" && family == inspect.Java && !atLeast(version, "0.10.1")
+}
+
+// everMember reports whether a line says that a client of the group joined, or was to.
+func (s *Subject) everMember() bool {
+	return slices.ContainsFunc(s.logs, func(e inspect.LogEvent) bool {
+		return e.Broker == nil && (e.Kind == inspect.LogJoined && e.Sign != inspect.SignAssignedByHand || e.Kind == inspect.LogRejoinRequested || e.Kind == inspect.LogHeartbeatFailed ||
+			e.Kind == inspect.LogRebalance || e.Sign == inspect.SignRejoining || e.Sign == inspect.SignSubscribed)
+	})
+}
+
+// inParens is " (A, B)", "" for nothing.
+func inParens(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return " (" + list(names) + ")"
+}
+
 // evictedHow says what the lines say, and which timeouts may stand behind it.
 func (s *Subject) evictedHow(es []inspect.LogEvent, told string) string {
 	what := "the coordinator no longer knew it"
@@ -97,17 +185,15 @@ func (s *Subject) evictedHow(es []inspect.LogEvent, told string) string {
 			what = "the coordinator no longer knew it, and refused its commits"
 		}
 	}
-	if codes := distinct(es, func(e inspect.LogEvent) string { return e.Error }); len(codes) > 0 {
-		what += " (" + list(codes) + ")"
-	}
-	family, _ := s.library()
+	what += inParens(distinct(es, func(e inspect.LogEvent) string { return e.Error }))
+	family, version := s.library()
 	switch {
-	case slices.ContainsFunc(es, func(e inspect.LogEvent) bool { return hasText(e, "longer than the configured session.timeout.ms") }):
+	case slices.ContainsFunc(es, provesSession):
 		return what + "; in this client (Java before 0.10.1) session.timeout.ms" + s.said(keySession) + " bounds the time between two polls"
+	case beatsInPoll(family, version):
+		return what + "; this version (" + version + ") sends heartbeats only in poll(), so that session.timeout.ms" + s.said(keySession) + " bounds the time between two polls"
 	case told != "":
 		return what + "; " + told + ": its batch took longer than the rebalance timeout" + s.said(keyRebalance)
-	case s.polled(family) && s.onlyCommits(es):
-		return what + ", which follows from work longer than max.poll.interval.ms" + s.said(keyPoll) + ", or from an expired session" + s.said(keySession)
 	}
 	return what + "; its session" + s.said(keySession) + " or the rebalance timeout ran out"
 }
@@ -128,12 +214,20 @@ func (s *Subject) onlyCommits(es []inspect.LogEvent) bool {
 
 // evictedFix is what to do about it.
 func (s *Subject) evictedFix(es []inspect.LogEvent, told string) *Fix {
-	family, _ := s.library()
+	family, version := s.library()
 	switch {
+	case commitFault(family, version) != "":
+		return &Fix{Summary: "Upgrade to " + string(family) + " " + commitFault(family, version) + " or later."}
+	case beatsInPoll(family, version):
+		return &Fix{Summary: "Upgrade the client to 0.10.1 or later, which sends heartbeats from a thread of its own, or make the work between two polls shorter than session.timeout.ms."}
 	case told != "" && !s.polled(family):
 		return &Fix{Summary: "Make batches shorter than the rebalance timeout, or send a heartbeat within them, and rejoin when one says that the group is rebalancing."}
 	case told != "":
 		return &Fix{Summary: "Make batches shorter than the rebalance timeout (max.poll.interval.ms), so that the poll comes in time to rejoin."}
+	case family == inspect.KafkaJS && version != "" && atLeast(version, "2.0.1") && !atLeast(version, "2.2.4") && slices.ContainsFunc(es, errorIs("ILLEGAL_GENERATION")):
+		return &Fix{Summary: "Upgrade to kafkajs 2.2.4 or later, which joins again after ILLEGAL_GENERATION instead of crashing; until then restart on the crash event."}
+	case s.onlyCommits(es) && !s.everMember() && !slices.ContainsFunc(es, signIs(inspect.SignCommitRefused)):
+		return &Fix{Summary: "Look in the coordinator's log whether it evicted a member; join again after this error. Give a consumer that assigns its own partitions a group.id of its own."}
 	case s.polled(family) && s.onlyCommits(es):
 		return &Fix{Summary: "Make the work between two polls, retries and back-off included, shorter than max.poll.interval.ms: return fewer records per poll (max.poll.records), or raise the interval above it; retry outside of the poll loop."}
 	}
