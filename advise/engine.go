@@ -170,7 +170,7 @@ func nothingOf(rule *Rule) lack {
 	case PerGroup:
 		return lack{"no group was looked at (name one, with -b)", "name a group, with -b"}
 	case PerCluster:
-		return lack{"no cluster was looked at (-b)", "needs -b"}
+		return lack{"no cluster was looked at (-b)", "only with -b"}
 	case PerLog:
 		return lack{"no log was read (add --log FILE)", "add --log FILE"}
 	}

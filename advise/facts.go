@@ -18,7 +18,7 @@ var presence = map[inspect.Fact]struct {
 		"the time between two polls is not known (add --batch-time or --record-time, or name the group for its history)", "add --batch-time"},
 	inspect.FactPause: {func(s *Subject) bool { _, _, ok := s.LongestPause(); return ok },
 		"pauses of the process are not known (add --gc-pause or --gc-log)", "add --gc-pause"},
-	inspect.FactBrokerConfig: {hasBrokerConfig, "the brokers' configuration was not read (needs a cluster: -b)", "needs -b"},
+	inspect.FactBrokerConfig: {hasBrokerConfig, "the brokers' configuration was not read (needs a cluster: -b)", "only with -b"},
 	inspect.FactGroupConfig:  {func(s *Subject) bool { return s.Live != nil && s.Live.Limits.Session != nil }, "the group's configuration was not read (Kafka 4.0)", "needs Kafka 4.0"},
 	inspect.FactMembers:      {hasMembers, "the group's members were not read (name the group, with -b)", "name the group, with -b"},
 	inspect.FactState:        {func(s *Subject) bool { return s.Live != nil && s.Live.State != "" }, "the group's state was not read (name the group, with -b)", "name the group, with -b"},
@@ -29,7 +29,7 @@ var presence = map[inspect.Fact]struct {
 	inspect.FactGeneration: {func(s *Subject) bool { return s.Live != nil && (s.Live.Generation != nil || s.Live.Epoch != nil) },
 		"the group's generation was not read", "generation not read"},
 	inspect.FactCoordinator:  {func(s *Subject) bool { return s.Live != nil && s.Live.Coordinator != nil }, "the group's coordinator was not found", "no coordinator"},
-	inspect.FactOffsetsTopic: {func(s *Subject) bool { return s.Case.OffsetsTopic != nil }, "__consumer_offsets was not looked at (needs a cluster: -b)", "needs -b"},
+	inspect.FactOffsetsTopic: {func(s *Subject) bool { return s.Case.OffsetsTopic != nil }, "__consumer_offsets was not looked at (needs a cluster: -b)", "only with -b"},
 	inspect.FactHistory:      {hasHistory, "the group's history in __consumer_offsets was not read", "no history"},
 	inspect.FactClientLog:    {func(s *Subject) bool { return len(s.Case.LogEvents) > 0 }, "no log was read (add --log FILE)", "add --log FILE"},
 	inspect.FactDeclared: {func(s *Subject) bool {

@@ -200,7 +200,7 @@ func (w *whyCmd) occurrenceLines(d *diagnose.Diagnosis, clock diagnose.Clock) []
 	if most > 0 {
 		silent = "BETWEEN POLLS"
 	}
-	rows := [][]string{{"LAST COMMIT", "LEFT", "AFTER", "REJOINED", "AFTER", silent}}
+	rows := [][]string{{"LAST COMMIT", "LEFT", "SILENT", "REJOINED", "OUT FOR", silent}}
 	for i := first; i < len(list); i++ {
 		c := diagnose.CourseOf(list[i].Departure, clock)
 		row := []string{c.LastCommit, c.Left, c.LeftAfter, c.Rejoined, c.RejoinedAfter, c.Silent}

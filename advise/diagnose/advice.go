@@ -2,8 +2,10 @@ package diagnose
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kgdiag/kgdiag/advise"
 	"github.com/kgdiag/kgdiag/inspect"
@@ -71,10 +73,29 @@ func (d *Diagnosis) Remedy() (words, rule string) {
 			return f.Fix.Summary, f.ID
 		}
 	}
+	if d.ended() {
+		return d.findTheEnd(), ""
+	}
 	if info := d.Cause.Info(); info.Acts {
 		return info.Do, ""
 	}
 	return "", ""
+}
+
+// ended reports that the process of each member that sent no heartbeat is gone: it did
+// not come back, a new one came in its place, or the platform says so.
+func (d *Diagnosis) ended() bool {
+	return d.Cause == inspect.SessionExpired && len(d.Occurrences) > 0 && !slices.ContainsFunc(d.Occurrences, func(oc Occurrence) bool {
+		return oc.Departure == nil || oc.Departure.Returned != inspect.ReturnedNo && oc.Departure.Returned != inspect.ReturnedNewProcess
+	})
+}
+
+// findTheEnd says where a process tells why it ended: no setting keeps one that is gone.
+func (d *Diagnosis) findTheEnd() string {
+	if d.Basis == inspect.Stated {
+		return "nothing to set: find out why it ended (kubectl logs --previous)"
+	}
+	return "nothing to set: find out why it ended (kubectl logs --previous; --pods FILE)"
 }
 
 // Avoided is what the fix of a finding would have prevented in the window.
@@ -134,14 +155,38 @@ func (d *Diagnosis) Next(kept bool) []Step {
 	case d.Verdict != Unstable && d.Verdict != Stuck:
 		return nil
 	case d.Fix() == nil:
-		watch.Options, watch.Why = "--for 20m --fail-on eviction", "shows the next one"
+		watch.Options, watch.Why = d.watchFor()+" --fail-on eviction", "shows the next one"
 	default:
-		watch.Options, watch.Why = "--for 20m --fail-on eviction", "proves the fix"
+		watch.Options, watch.Why = d.watchFor()+" --fail-on eviction", "tests the fix"
 	}
 	if kept {
 		return []Step{watch}
 	}
 	return []Step{watch, {"record", "--to " + CaseFile(d.Group), "keeps the evidence"}}
+}
+
+// leastWatch is for how long to watch at least (policy).
+const leastWatch = 20 * time.Minute
+
+// watchFor is for how long to watch for the next occurrence: twice the longest time
+// between two of them, since a shorter quiet time proves nothing.
+func (d *Diagnosis) watchFor() string {
+	long := leastWatch
+	if _, _, gaps := d.When(); len(gaps) > 0 {
+		long = max(long, 2*gaps[len(gaps)-1])
+	}
+	step := 10 * time.Minute
+	switch {
+	case long > 6*time.Hour:
+		step = time.Hour
+	case long > 2*time.Hour:
+		step = 30 * time.Minute
+	}
+	long = (long + step - 1) / step * step
+	if long%time.Hour == 0 {
+		return fmt.Sprintf("--for %dh", long/time.Hour)
+	}
+	return fmt.Sprintf("--for %dm", long/time.Minute)
 }
 
 // Given are the flags of the run that made a diagnosis, for the commands that follow from

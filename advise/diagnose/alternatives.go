@@ -96,7 +96,8 @@ func (d *Diagnosis) RuledOut() string {
 // Decide says what to read to be sure of the cause; "" where it is.
 func (d *Diagnosis) Decide() string {
 	open := slices.ContainsFunc(d.Rivals, func(r inspect.Rival) bool { return r.WhyNot == "" })
-	if d.Basis == inspect.Stated || !open && d.Confidence == inspect.High {
+	settled := d.Cause != inspect.UnknownCause && !open && (d.Confidence == inspect.High || len(d.Rivals) > 0)
+	if d.Basis == inspect.Stated || settled && !d.returnUnclear() {
 		return ""
 	}
 	whose := "the log of the coordinator"
@@ -104,45 +105,58 @@ func (d *Diagnosis) Decide() string {
 		whose = "the log of client " + d.Member + " or of the coordinator"
 	}
 	s := "to decide: " + whose + " (--log FILE)"
+	if d.returnUnclear() {
+		return s + ", its garbage collection log for a pause (--gc-log FILE), or kubectl get pods -o json (--pods FILE) for a crash"
+	}
 	if d.Cause == inspect.SessionExpired || d.Cause == inspect.RestartedWithinSession || slices.ContainsFunc(d.Rivals, func(r inspect.Rival) bool { return r.Cause == inspect.SessionExpired && r.WhyNot == "" }) {
 		s += ", or kubectl get pods -o json (--pods FILE) for crashes"
 	}
 	return s
 }
 
-// When is when the cause was seen for the first and the last time, and its period; zero
-// where it does not come at regular times.
-func (d *Diagnosis) When() (first, last inspect.Time, every time.Duration) {
+// returnUnclear reports a member that sent no heartbeat and came back, and nothing tells
+// whether its process had lived on; where one record is behind it, that is read first.
+func (d *Diagnosis) returnUnclear() bool {
+	return d.Cause == inspect.SessionExpired && !d.AtRecord && slices.ContainsFunc(d.Occurrences, func(oc Occurrence) bool {
+		return oc.Departure != nil && (oc.Departure.Returned == inspect.ReturnedUnknown || oc.Departure.Returned == "")
+	})
+}
+
+// When is when the cause was seen for the first and the last time, and how long was
+// between two of its occurrences, the shortest first; no gaps where it was seen once.
+func (d *Diagnosis) When() (first, last inspect.Time, gaps []time.Duration) {
 	at := make([]time.Time, 0, len(d.Occurrences))
 	for _, oc := range d.Occurrences {
 		at = append(at, oc.at().Time)
 	}
 	if len(at) == 0 {
-		return first, last, 0
+		return first, last, nil
 	}
 	slices.SortFunc(at, time.Time.Compare)
-	var gaps []time.Duration
 	for i := range at[1:] {
 		gaps = append(gaps, at[i+1].Sub(at[i]))
 	}
 	slices.Sort(gaps)
-	if n := len(gaps); n > 1 && gaps[n-1] <= 2*gaps[0] {
-		every = gaps[n/2]
-	}
-	return inspect.At(at[0]), inspect.At(at[len(at)-1]), every
+	return inspect.At(at[0]), inspect.At(at[len(at)-1]), gaps
+}
+
+// regular reports that something comes at times of which a period can be named.
+func regular(gaps []time.Duration) bool {
+	n := len(gaps)
+	return n > 1 && gaps[n-1] <= 2*gaps[0]
 }
 
 // Since ends the sentence about a cause: its first time, its period and its last time,
 // as clock writes times.
 func (d *Diagnosis) Since(clock func(inspect.Time) string) string {
-	first, last, every := d.When()
+	first, last, gaps := d.When()
 	switch {
 	case first.IsZero():
 		return ""
 	case first == last:
 		return "; once, at " + clock(first)
-	case every > 0:
-		return "; first " + clock(first) + ", every " + period(every) + ", last " + clock(last)
+	case regular(gaps):
+		return "; first " + clock(first) + ", " + period(gaps) + ", last " + clock(last)
 	}
 	return "; first " + clock(first) + ", last " + clock(last)
 }
@@ -155,8 +169,20 @@ func (oc Occurrence) at() inspect.Time {
 	return oc.Rebalance.Time
 }
 
-// period is an approximate duration between two occurrences: "~1m10s".
-func period(d time.Duration) string {
+// period says how far apart occurrences were, the shortest gap first: "every ~1m10s", or
+// "17m to 24m apart" where the gaps differ by more than an eighth.
+func period(gaps []time.Duration) string {
+	least, most := gaps[0], gaps[len(gaps)-1]
+	if most-least > least/8 {
+		if from, to := prose.Span(coarse(least)), prose.Span(coarse(most)); from != to {
+			return from + " to " + to + " apart"
+		}
+	}
+	return "every ~" + prose.Span(coarse(gaps[len(gaps)/2]))
+}
+
+// coarse rounds a time between two occurrences to what a reader needs of it.
+func coarse(d time.Duration) time.Duration {
 	step := time.Minute
 	switch {
 	case d < 10*time.Second:
@@ -166,5 +192,5 @@ func period(d time.Duration) string {
 	case d < 10*time.Minute:
 		step = 10 * time.Second
 	}
-	return "~" + prose.Span(d.Round(step))
+	return d.Round(step)
 }

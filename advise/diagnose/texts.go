@@ -130,6 +130,9 @@ func (d *Diagnosis) WorstCause() string {
 	return cause
 }
 
+// onlyAdvise names the command with the flags that why has not.
+var onlyAdvise = strings.NewReplacer("add -f FILE", "kgdiag advise -f FILE", "add --gc-pause", "kgdiag advise --gc-pause", "add --batch-time", "kgdiag advise --batch-time")
+
 // NotChecked says how many rules were not checked, and what each lacks.
 func (d *Diagnosis) NotChecked() string {
 	n := d.Rules - d.Checked
@@ -140,7 +143,7 @@ func (d *Diagnosis) NotChecked() string {
 	if len(d.Unchecked) == 0 {
 		return count // a triage says why for all groups
 	}
-	return fmt.Sprintf("%s: %s", count, strings.ReplaceAll(advise.NotChecked(d.Unchecked), "add -f FILE", "kgdiag advise -f FILE"))
+	return fmt.Sprintf("%s: %s", count, onlyAdvise.Replace(advise.NotChecked(d.Unchecked)))
 }
 
 // ReplayLines say what would have been under other settings: how much, and then each

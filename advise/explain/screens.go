@@ -16,7 +16,7 @@ var screenWords = []Term{
 	{"NOT CHECKED", []string{"unchecked"}, "Rules whose facts were not read, with what would make them checked. Nothing is known of them.", nil},
 	{"AT RISK", []string{"OVERDUE"}, "A member has not committed for half of its poll interval or more while its lag grows; it leaves the group at the time shown unless it polls. OVERDUE: that time has passed.", []string{"poll_interval_exceeded"}},
 	{"MAX POLL", nil, "Column of describe: a member's rebalance timeout, where the client sends max.poll.interval.ms as such (Java, librdkafka). Where a library is not known for sure the column is called REBALANCE TIMEOUT.", []string{"rebalance timeout", "max.poll.interval.ms"}},
-	{"AFTER", []string{"LAST COMMIT", "LEFT", "REJOINED"}, "Columns of why: how long after its last commit a member left, and how long after it had left it rejoined. A range means that no record holds the moment.", nil},
+	{"SILENT", []string{"LAST COMMIT", "LEFT", "REJOINED", "OUT FOR"}, "Columns of why. SILENT: how long after its last commit a member left; OUT FOR: how long after it had left it rejoined. A range means that no record holds the moment.", nil},
 	{"BETWEEN POLLS", []string{"WITHOUT COMMIT"}, "Column of why: from a member's last commit to its return; of a member that overran its poll interval, at least so long did it not poll.", []string{"poll_interval_exceeded"}},
 	{"CONVERGED", []string{"LAST"}, "Columns of history, consumer protocol: how long after the new epoch the last member had its assignment, and which member that was.", []string{"epoch", "consumer protocol"}},
 	{"WHO", nil, "Column of history: -left, +joined, =replaced by a new process; client id or instance id, then @host.", nil},

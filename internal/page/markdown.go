@@ -89,7 +89,7 @@ func (m *message) courses(g *Group) {
 	}
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, strings.Join([]string{"LAST COMMIT", "LEFT", "AFTER", "REJOINED", "AFTER", last}, "\t"))
+	fmt.Fprintln(w, strings.Join([]string{"LAST COMMIT", "LEFT", "SILENT", "REJOINED", "OUT FOR", last}, "\t"))
 	for _, c := range g.Courses {
 		silent := c.Silent
 		if c.Longest {
