@@ -5,6 +5,7 @@ package cmd_test
 import (
 	"encoding/base64"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"reflect"
@@ -30,6 +31,7 @@ type terminal struct {
 	before      *xterm.State
 	ended       chan error
 	drained     chan struct{}
+	answered    chan struct{}
 
 	mu     sync.Mutex // the emulator
 	emu    *vt.Emulator
@@ -40,7 +42,7 @@ type terminal struct {
 // onTerminal starts kgdiag on a terminal of 80x24.
 func onTerminal(t *testing.T, args ...string) *terminal {
 	t.Helper()
-	x := &terminal{t: t, emu: vt.NewEmulator(80, 24), ended: make(chan error, 1), drained: make(chan struct{})}
+	x := &terminal{t: t, emu: vt.NewEmulator(80, 24), ended: make(chan error, 1), drained: make(chan struct{}), answered: make(chan struct{})}
 	var err error
 	if x.master, x.tty, err = pty.Open(); err != nil {
 		t.Fatal(err)
@@ -69,6 +71,8 @@ func onTerminal(t *testing.T, args ...string) *terminal {
 		x.tty.Close()
 		x.master.Close()
 		<-x.drained
+		_ = x.emu.InputPipe().(io.Closer).Close() // Close itself is no end for who reads at the time
+		<-x.answered
 		x.emu.Close()
 	})
 	return x
@@ -98,6 +102,7 @@ func (x *terminal) show() {
 
 // answer sends what a terminal answers to the program's questions.
 func (x *terminal) answer() {
+	defer close(x.answered)
 	buf := make([]byte, 256)
 	for {
 		n, err := x.emu.Read(buf)
