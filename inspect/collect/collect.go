@@ -15,6 +15,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
+	"github.com/kgdiag/kgdiag/internal/pause"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/locate"
 )
@@ -333,7 +334,7 @@ func (r *run) describeJob(ctx context.Context, j describeJob) {
 		if len(again) == 0 {
 			return
 		}
-		if pause(ctx, retryPause) != nil {
+		if pause.For(ctx, retryPause) != nil {
 			for _, id := range again {
 				r.file(j, id, got[id])
 			}

@@ -239,18 +239,6 @@ func chunks(ids []string) [][]string {
 	return out
 }
 
-// pause waits for d or until ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
 // firstAnswer asks brokers that can all answer the same question, as hedge.First
 // does. It gives the first answer, or the error of the first broker.
 func firstAnswer[B, T any](ctx context.Context, brokers []B, ask func(context.Context, B) (T, error)) (T, error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/kgdiag/kgdiag/internal/pause"
 	"github.com/kgdiag/kgdiag/locate"
 )
 
@@ -41,7 +42,7 @@ func (c *Collector) coordinators(ctx context.Context, m *Metadata, groups []stri
 			}
 		}
 		open = again
-		if err != nil || try == coordinatorTries || (len(open) > 0 && pause(ctx, retryPause) != nil) {
+		if err != nil || try == coordinatorTries || (len(open) > 0 && pause.For(ctx, retryPause) != nil) {
 			break
 		}
 	}

@@ -8,8 +8,10 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kerr"
 
-	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pause"
 )
 
 // Listed is one group as a broker's ListGroups names it.
@@ -83,7 +85,7 @@ func (c *Collector) listOne(ctx context.Context, b broker) (*kmsg.ListGroupsResp
 			return resp, nil
 		}
 		loading := errors.Is(err, kerr.CoordinatorLoadInProgress) || errors.Is(err, kerr.CoordinatorNotAvailable)
-		if !loading || try == coordinatorTries || pause(ctx, retryPause) != nil {
+		if !loading || try == coordinatorTries || pause.For(ctx, retryPause) != nil {
 			return nil, err
 		}
 	}

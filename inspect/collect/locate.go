@@ -10,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pause"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/locate"
 )
@@ -224,7 +225,7 @@ func (c *Collector) secondLook(ctx context.Context, out *Located, q LocateQuery)
 			ids = append(ids, loc.ID)
 		}
 	}
-	if len(ids) == 0 || pause(ctx, retryPause) != nil {
+	if len(ids) == 0 || pause.For(ctx, retryPause) != nil {
 		return
 	}
 	again, err := c.Describe(ctx, q.Transactional)

@@ -11,6 +11,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kgdiag/kgdiag/internal/pause"
 )
 
 // cluster knows the offsets topic and who leads its partitions.
@@ -258,7 +260,7 @@ func (c *cluster) offsets(ctx context.Context, partitions []int32, at int64) (ma
 		open = slices.DeleteFunc(slices.Clone(open), func(p int32) bool {
 			return errs[p] == nil || !moved(errs[p]) || errors.Is(errs[p], context.DeadlineExceeded)
 		})
-		if len(open) == 0 || try == offsetsTries || pause(ctx, backoff(try)) != nil || c.refreshSince(ctx, asked) != nil {
+		if len(open) == 0 || try == offsetsTries || pause.For(ctx, backoff(try)) != nil || c.refreshSince(ctx, asked) != nil {
 			break
 		}
 	}
@@ -401,18 +403,6 @@ func moved(err error) bool {
 		return ke.Retriable || ke == kerr.FencedLeaderEpoch || ke == kerr.UnknownTopicID || ke == kerr.InconsistentTopicID
 	}
 	return !errors.Is(err, context.Canceled) && !errors.Is(err, kgo.ErrClientClosed)
-}
-
-// pause waits d or until ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }
 
 // backoff is the wait before try n, from 50 ms to 1 s.

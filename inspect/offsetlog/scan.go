@@ -13,6 +13,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pause"
 )
 
 // part is one partition of a scan. The splitter and the workers guard next, perByte
@@ -411,7 +412,7 @@ func (r *scan) read(ctx context.Context, cl *kgo.Client, w *walker, c *chunk) (*
 		if !moved(err) || time.Since(since) > r.s.patience() {
 			return f, fmt.Errorf("offset %d: %w", f.next, err)
 		}
-		if err := pause(ctx, backoff(tries)); err != nil {
+		if err := pause.For(ctx, backoff(tries)); err != nil {
 			return f, err
 		}
 		tries++

@@ -22,6 +22,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pause"
 	"github.com/kgdiag/kgdiag/locate"
 )
 
@@ -613,7 +614,7 @@ func retain(ctx context.Context, t *testing.T, s *Scanner, adm *kadm.Client, fro
 		if err == nil && edges[0].Start >= from {
 			break
 		}
-		if err := pause(ctx, 100*time.Millisecond); err != nil {
+		if err := pause.For(ctx, 100*time.Millisecond); err != nil {
 			t.Fatalf("the log still starts at %d: %v", edges[0].Start, err)
 		}
 	}
@@ -642,7 +643,7 @@ func commitUntilDone(ctx context.Context, t *testing.T, adm *kadm.Client, offset
 		if ctx.Err() != nil {
 			t.Fatalf("commit %d: %v %v", offset, err, rs.Error())
 		}
-		if err := pause(ctx, 50*time.Millisecond); err != nil {
+		if err := pause.For(ctx, 50*time.Millisecond); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect/collect"
 	"github.com/kgdiag/kgdiag/inspect/judge"
 	"github.com/kgdiag/kgdiag/inspect/membership"
+	"github.com/kgdiag/kgdiag/internal/pause"
 )
 
 const (
@@ -39,7 +40,7 @@ func (w *Watcher) pollOffsets(ctx context.Context, in chan<- input) {
 		if n >= manyOffsets {
 			every = manyOffsetsEvery
 		}
-		wait(ctx, every-w.cfg.Now().Sub(began))
+		_ = pause.For(ctx, every-w.cfg.Now().Sub(began)) // the loop asks ctx itself
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect/collect"
 	"github.com/kgdiag/kgdiag/inspect/membership"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
+	"github.com/kgdiag/kgdiag/internal/pause"
 	"github.com/kgdiag/kgdiag/locate"
 )
 
@@ -195,7 +196,7 @@ func (w *Watcher) tail(ctx context.Context, next map[int32]int64, in chan<- inpu
 				return
 			}
 		}
-		wait(ctx, tailRetry)
+		_ = pause.For(ctx, tailRetry) // the loop asks ctx itself
 	}
 }
 
@@ -233,14 +234,4 @@ func (w *Watcher) filter() offsetlog.Filter {
 		groups[id] = true
 	}
 	return offsetlog.Filter{Groups: groups, Commits: true}
-}
-
-// wait waits for d or the end of ctx.
-func wait(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
 }

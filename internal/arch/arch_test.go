@@ -23,12 +23,12 @@ var allowed = map[string][]string{
 	"inspect":                       {"locate", "internal/prose", "internal/pattern"},
 	"inspect/family":                {"inspect", "internal/prose", "internal/pattern"},
 	"inspect/settings":              {"inspect"},
-	"inspect/collect":               {"inspect", "locate", "inspect/offsetlog", "inspect/family", "internal/hedge", "internal/prose"},
-	"inspect/offsetlog":             {"inspect", "locate"},
+	"inspect/collect":               {"inspect", "locate", "inspect/offsetlog", "inspect/family", "internal/hedge", "internal/pause", "internal/prose"},
+	"inspect/offsetlog":             {"inspect", "locate", "internal/pause"},
 	"inspect/access":                {"inspect", "locate"},
 	"inspect/membership":            {"inspect", "inspect/family"},
 	"inspect/judge":                 {"inspect", "inspect/assume", "inspect/family", "inspect/membership", "internal/prose", "inspect/platform"},
-	"inspect/watch":                 {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/membership", "inspect/judge", "internal/prose"},
+	"inspect/watch":                 {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/membership", "inspect/judge", "internal/pause", "internal/prose"},
 	"inspect/platform":              {"inspect", "internal/pattern"},
 	"inspect/clientconf":            {"inspect", "inspect/settings", "inspect/clientconf/properties", "internal/prose", "internal/pattern"},
 	"inspect/assume":                {"inspect", "inspect/settings", "internal/prose"},
@@ -42,12 +42,13 @@ var allowed = map[string][]string{
 	"advise/explain":                {"inspect", "inspect/errcode", "advise", "internal/prose"},
 	"internal/project":              {"advise", "inspect", "internal/prose"},
 	"internal/input":                {},
+	"internal/pause":                {},
 	"internal/hedge":                {},
 	"internal/pattern":              {},
 	"internal/prose":                {},
 	"internal/term":                 {},
 	"internal/eventtext":            {"advise/diagnose", "inspect", "inspect/watch", "internal/prose", "internal/render", "internal/term"},
-	"internal/top":                  {"advise/diagnose", "inspect", "inspect/collect", "inspect/family", "inspect/past", "inspect/watch", "internal/eventtext", "internal/prose", "internal/render", "internal/term"},
+	"internal/top":                  {"advise/diagnose", "inspect", "inspect/collect", "inspect/family", "inspect/past", "inspect/watch", "internal/eventtext", "internal/pause", "internal/prose", "internal/render", "internal/term"},
 	"internal/render":               {"internal/term", "internal/prose"},
 	"internal/show":                 {"inspect", "inspect/assume", "locate", "internal/prose", "internal/render", "internal/term"},
 	"internal/metrics":              {"inspect", "inspect/watch"},
@@ -59,14 +60,14 @@ var allowed = map[string][]string{
 	"internal/kconn/stores":         {"internal/kconn/settings", "internal/kconn/fault"},
 	"internal/kconn/fault":          {},
 	"internal/fakecluster":          {"inspect/offsetlog", "inspect", "locate"},
-	"internal/demo":                 {"internal/fakecluster"},
+	"internal/demo":                 {"internal/fakecluster", "internal/pause"},
 	"internal/docgen":               {"cmd", "advise", "inspect", "internal/rulefixture", "internal/render", "internal/realtest"},
 	"internal/rulefixture":          {"inspect", "inspect/clientconf", "inspect/clientlog"}, // tests and documentation
 	"internal/arch":                 {},
 	"internal/flaghelp":             {},
 	"internal/words":                {},                       // tests only
 	"internal/fieldscore":           {"cmd", "internal/term"}, // tests only
-	"internal/delay":                {},                       // tests only
+	"internal/delay":                {"internal/pause"},       // tests only
 	"internal/golden":               {},                       // tests only
 	"internal/departures":           {"inspect"},              // tests only
 	"internal/realtest":             {"*"},                    // tests only

@@ -7,6 +7,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/kgdiag/kgdiag/internal/pause"
 )
 
 // Dial opens a connection, as net.Dialer.DialContext does.
@@ -50,7 +52,7 @@ func (l *Link) Count() Count {
 
 // Dial takes one round trip, as the TCP handshake does.
 func (l *Link) Dial(ctx context.Context, network, addr string) (net.Conn, error) {
-	if err := pause(ctx, l.trip); err != nil {
+	if err := pause.For(ctx, l.trip); err != nil {
 		return nil, err
 	}
 	far, err := l.near(ctx, network, addr)
@@ -68,18 +70,6 @@ func (l *Link) Dial(ctx context.Context, network, addr string) (net.Conn, error)
 		l.mu.Unlock()
 	})
 	return ours, nil
-}
-
-// pause waits for d or until ctx ends.
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
 
 // parcel is what was read at once, and when it arrives.
@@ -107,7 +97,7 @@ func (l *Link) carry(to io.WriteCloser, from io.Reader, note func([]byte)) {
 		}
 	}()
 	for p := range way {
-		_ = pause(context.Background(), time.Until(p.at)) // ends by itself
+		_ = pause.For(context.Background(), time.Until(p.at)) // ends by itself
 		if _, err := to.Write(p.bytes); err != nil {
 			break
 		}

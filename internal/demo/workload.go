@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/internal/fakecluster"
+	"github.com/kgdiag/kgdiag/internal/pause"
 )
 
 // The groups of the demo.
@@ -24,7 +25,7 @@ const (
 	slowEvery    = 4 * time.Second // of good work in between
 
 	tightSession = 6 * time.Second // session.timeout.ms of payments, the broker's minimum
-	pause        = 8 * time.Second // how long consumer-payments-2 stands still
+	freeze       = 8 * time.Second // how long consumer-payments-2 stands still
 	pauseEvery   = 4 * time.Second
 )
 
@@ -94,7 +95,7 @@ func (w *workload) run(ctx context.Context, warmUp time.Duration) error {
 		}
 	}
 	w.wg.Go(func() {
-		sleep(ctx, warmUp)
+		_ = pause.For(ctx, warmUp) // what follows asks ctx itself
 		close(w.warm)
 	})
 	w.wg.Go(func() {
@@ -103,9 +104,9 @@ func (w *workload) run(ctx context.Context, warmUp time.Duration) error {
 	})
 	w.wg.Go(func() {
 		<-w.warm
-		repeat(ctx, pause+pauseEvery, func() {
+		repeat(ctx, freeze+pauseEvery, func() {
 			frozen.Freeze()
-			sleep(ctx, pause)
+			_ = pause.For(ctx, freeze) // thawed in any case
 			frozen.Thaw()
 		})
 	})
@@ -151,14 +152,5 @@ func repeat(ctx context.Context, d time.Duration, fn func()) {
 			return
 		case <-t.C:
 		}
-	}
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-	case <-t.C:
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect/collect"
 	"github.com/kgdiag/kgdiag/inspect/past"
 	"github.com/kgdiag/kgdiag/inspect/watch"
+	"github.com/kgdiag/kgdiag/internal/pause"
 )
 
 const (
@@ -165,7 +166,7 @@ func (l *live) look(ctx context.Context, reads <-chan read, lags <-chan *inspect
 			}
 		}
 		all = false
-		if !pause(ctx, min(max(lookEvery, lookShare*l.cfg.Now().Sub(began)), lookPause)) {
+		if pause.For(ctx, min(max(lookEvery, lookShare*l.cfg.Now().Sub(began)), lookPause)) != nil {
 			return
 		}
 		select {
@@ -241,7 +242,7 @@ func (l *live) readAll(ctx context.Context, out chan<- read) {
 		case <-ctx.Done():
 			return
 		}
-		if r.err == nil || !pause(ctx, retryAfter) {
+		if r.err == nil || pause.For(ctx, retryAfter) != nil {
 			return
 		}
 	}
@@ -264,7 +265,7 @@ func (l *live) readOpened(ctx context.Context, out chan<- read) {
 			}
 			if had = group; r.err != nil {
 				had = ""
-				if !pause(ctx, retryAfter) {
+				if pause.For(ctx, retryAfter) != nil {
 					return
 				}
 			}
@@ -321,23 +322,11 @@ func (l *live) readLags(ctx context.Context, out chan<- *inspect.Case) {
 				}
 			}
 		}
-		if len(ids) > 0 && !pause(ctx, lagEvery) {
+		if len(ids) > 0 && pause.For(ctx, lagEvery) != nil {
 			return
 		}
-		if len(ids) == 0 && !pause(ctx, lookEvery) {
+		if len(ids) == 0 && pause.For(ctx, lookEvery) != nil {
 			return
 		}
-	}
-}
-
-// pause waits; it reports whether ctx is still there.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
