@@ -4,37 +4,29 @@ import "slices"
 
 // GapsOf are the gaps of one group, or with "" those that concern all.
 func GapsOf(gaps []Gap, group string) []Gap {
-	var out []Gap
-	for _, g := range gaps {
-		if g.Group == group {
-			out = append(out, g)
-		}
-	}
-	return out
+	return gapsWhere(gaps, func(g Gap) bool { return g.Group == group })
 }
 
 // HistoryGaps are the gaps that matter to a look back.
 func HistoryGaps(gaps []Gap) []Gap {
-	var out []Gap
-	for _, g := range gaps {
-		if g.Fact != FactLag && g.Fact != FactTopics {
-			out = append(out, g)
-		}
-	}
-	return out
+	return gapsWhere(gaps, func(g Gap) bool { return g.Fact != FactLag && g.Fact != FactTopics })
 }
 
 // Unlisted are the gaps about brokers that did not say which groups they coordinate:
 // there may be groups of which nothing is known.
-func Unlisted(gaps []Gap) []Gap { return gapsAbout(gaps, FactGroups) }
+func Unlisted(gaps []Gap) []Gap {
+	return gapsWhere(gaps, func(g Gap) bool { return g.Fact == FactGroups })
+}
 
 // NoHistory are the gaps about groups whose past was not read, or not whole.
-func NoHistory(gaps []Gap) []Gap { return gapsAbout(gaps, FactHistory) }
+func NoHistory(gaps []Gap) []Gap {
+	return gapsWhere(gaps, func(g Gap) bool { return g.Fact == FactHistory })
+}
 
-func gapsAbout(gaps []Gap, f Fact) []Gap {
+func gapsWhere(gaps []Gap, ok func(Gap) bool) []Gap {
 	var out []Gap
 	for _, g := range gaps {
-		if g.Fact == f {
+		if ok(g) {
 			out = append(out, g)
 		}
 	}

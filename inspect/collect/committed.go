@@ -34,26 +34,7 @@ type CommittedOffset struct {
 // needs DESCRIBE on the group and on its topics: a coordinator leaves out the topics that
 // it may not show. One goroutine calls it, and on a Poller of its own: what that learns
 // of coordinators is not shared with Poll.
-func (p *Poller) Offsets(ctx context.Context) []Committed {
-	p.mu.Lock()
-	order, groups := slices.Clone(p.order), make(map[string]polled, len(p.order))
-	for _, g := range order {
-		groups[g] = *p.groups[g]
-	}
-	p.mu.Unlock()
-	p.resolve(ctx, groups)
-	seen := p.committed(ctx, groups)
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	out := make([]Committed, 0, len(order))
-	for _, id := range order {
-		if kept, ok := p.groups[id]; ok {
-			*kept = groups[id]
-		}
-		out = append(out, seen[id])
-	}
-	return out
-}
+func (p *Poller) Offsets(ctx context.Context) []Committed { return round(ctx, p, p.committed) }
 
 // committed asks every coordinator for the offsets of its groups, and forgets those that
 // are none any more.

@@ -94,7 +94,11 @@ func (p *Poller) Type(group string) inspect.GroupType {
 // does not know has the state Dead, as Kafka calls it; one whose coordinator did
 // not answer has an Error. A coordinator that is slower than PollLimit is left
 // alone for a while and its groups have that Error meanwhile.
-func (p *Poller) Poll(ctx context.Context) []inspect.Observation {
+func (p *Poller) Poll(ctx context.Context) []inspect.Observation { return round(ctx, p, p.describe) }
+
+// round asks once about every group, in the order of Set, and keeps what was learnt of
+// coordinators meanwhile.
+func round[T any](ctx context.Context, p *Poller, ask func(context.Context, map[string]polled) map[string]T) []T {
 	p.mu.Lock()
 	order := slices.Clone(p.order)
 	groups := make(map[string]polled, len(order))
@@ -103,7 +107,7 @@ func (p *Poller) Poll(ctx context.Context) []inspect.Observation {
 	}
 	p.mu.Unlock()
 	p.resolve(ctx, groups)
-	seen := p.describe(ctx, groups)
+	seen := ask(ctx, groups)
 	p.mu.Lock()
 	for g, now := range groups {
 		if kept, ok := p.groups[g]; ok {
@@ -111,7 +115,7 @@ func (p *Poller) Poll(ctx context.Context) []inspect.Observation {
 		}
 	}
 	p.mu.Unlock()
-	out := make([]inspect.Observation, 0, len(order))
+	out := make([]T, 0, len(order))
 	for _, g := range order {
 		out = append(out, seen[g])
 	}

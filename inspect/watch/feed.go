@@ -32,9 +32,9 @@ func (w *Watcher) feed(ctx context.Context, in chan<- input) (wait func()) {
 	if !w.named {
 		wg.Go(func() { w.list(ctx, in) })
 	}
-	wg.Go(func() { w.askEnds(ctx, in) })
-	wg.Go(func() { w.askGroups(ctx, in) })
-	wg.Go(func() { w.askMoments(ctx, in) })
+	wg.Go(func() { reply(ctx, w.wantEnds, in, collect.DefaultPerBroker, w.askEnds) })
+	wg.Go(func() { reply(ctx, w.wantGroup, in, collect.DefaultPerBroker, w.askGroups) })
+	wg.Go(func() { reply(ctx, w.wantMoments, in, patience, w.askMoments) })
 	if w.info.Offsets {
 		wg.Go(func() { w.pollOffsets(ctx, in) })
 	}
@@ -77,21 +77,28 @@ func poll(ctx context.Context, p *collect.Poller, every time.Duration, in chan<-
 	}
 }
 
-// askEnds asks for the ends of logs when the loop wants them.
-func (w *Watcher) askEnds(ctx context.Context, in chan<- input) {
+// reply answers the questions that the loop has, one after another, each within a limit;
+// ask gives no input where the loop will ask again.
+func reply[T any](ctx context.Context, questions <-chan T, in chan<- input, limit time.Duration, ask func(context.Context, T) (input, bool)) {
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case want := <-w.wantEnds:
-			limited, cancel := context.WithTimeout(ctx, collect.DefaultPerBroker)
-			ends, err := w.cfg.Collector.Ends(limited, want)
+		case q := <-questions:
+			limited, cancel := context.WithTimeout(ctx, limit)
+			found, ok := ask(limited, q)
 			cancel()
-			if err == nil && len(ends) > 0 && send(ctx, in, input{ends: ends}) != nil {
+			if ok && send(ctx, in, found) != nil {
 				return
 			}
 		}
 	}
+}
+
+// askEnds asks for the ends of logs.
+func (w *Watcher) askEnds(ctx context.Context, want []inspect.TopicPartitions) (input, bool) {
+	ends, err := w.cfg.Collector.Ends(ctx, want)
+	return input{ends: ends}, err == nil && len(ends) > 0
 }
 
 // moments are questions to leaders of a group's partitions, or what they answered.
@@ -102,39 +109,20 @@ type moments struct {
 	gaps    []inspect.Gap
 }
 
-// askMoments asks whether records waited when members went, when the loop wants to know.
-// What is not answered, as where DESCRIBE on a topic is denied, the commits must tell.
-func (w *Watcher) askMoments(ctx context.Context, in chan<- input) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case m := <-w.wantMoments:
-			limited, cancel := context.WithTimeout(ctx, patience)
-			m.answers, m.gaps, _ = w.cfg.Collector.OffsetsAt(limited, m.queries, nil, nil) // without Metadata the polls tell what is wrong
-			cancel()
-			if send(ctx, in, input{moments: &m}) != nil {
-				return
-			}
-		}
-	}
+// askMoments asks whether records waited when members went. What is not answered, as where
+// DESCRIBE on a topic is denied, the commits must tell.
+func (w *Watcher) askMoments(ctx context.Context, m moments) (input, bool) {
+	m.answers, m.gaps, _ = w.cfg.Collector.OffsetsAt(ctx, m.queries, nil, nil) // without Metadata the polls tell what is wrong
+	return input{moments: &m}, true
 }
 
-// askGroups takes snapshots of groups when the loop wants them.
-func (w *Watcher) askGroups(ctx context.Context, in chan<- input) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case ids := <-w.wantGroup:
-			limited, cancel := context.WithTimeout(ctx, collect.DefaultPerBroker)
-			c, _ := w.cfg.Collector.Collect(limited, collect.Selection{Groups: ids}, collect.Want{Limits: true}) // it is asked again if none came
-			cancel()
-			if c != nil && len(c.Groups) > 0 && send(ctx, in, input{newcomer: c.Groups}) != nil {
-				return
-			}
-		}
+// askGroups takes snapshots of groups.
+func (w *Watcher) askGroups(ctx context.Context, ids []string) (input, bool) {
+	c, _ := w.cfg.Collector.Collect(ctx, collect.Selection{Groups: ids}, collect.Want{Limits: true}) // it is asked again if none came
+	if c == nil {
+		return input{}, false
 	}
+	return input{newcomer: c.Groups}, len(c.Groups) > 0
 }
 
 // list looks for groups that are new and, where there are too many to describe them

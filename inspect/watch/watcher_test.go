@@ -335,7 +335,7 @@ func TestWatchKnowsServerSideTimeouts(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	in := make(chan input)
-	go l.w.askGroups(ctx, in)
+	go reply(ctx, l.w.wantGroup, in, collect.DefaultPerBroker, l.w.askGroups)
 	select {
 	case i := <-in:
 		l.w.take(i)
