@@ -26,7 +26,7 @@ var _ = register(Rule{
 			return
 		}
 		out := left(s.Timeline, func(d departure) bool {
-			return d.Cause == inspect.PollIntervalExceeded && d.Confidence != inspect.Low && d.Stall == nil && s.hasClient(d.ClientID, d.MemberID)
+			return d.Cause == inspect.PollIntervalExceeded && d.Stall == nil && s.hasClient(d.ClientID, d.MemberID)
 		})
 		if len(out) < leastOverruns {
 			return

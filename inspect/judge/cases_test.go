@@ -72,12 +72,9 @@ func TestOneVerdict(t *testing.T) {
 	seen := 0
 	for _, l := range slices.Concat(readLabelled(t), readFile(t, holdouts[0].file), readFile(t, holdouts[1].file)) {
 		for _, in := range split(l.Read()) {
-			g := newGroup(*in, Options{})
-			g.findReturns()
 			var all []*evidence
-			for _, s := range g.steps {
-				for _, d := range s.left {
-					d.ev = g.weigh(d)
+			for _, st := range Read(*in, Options{}).g.steps {
+				for _, d := range st.left {
 					all = append(all, d.ev)
 				}
 			}
@@ -148,6 +145,20 @@ func TestAnswersOfLeadersOutrankTheGuess(t *testing.T) {
 		r, d := victimVerdict(Build(read(moved), Options{})[0], 0, "dead")
 		if d == nil || d.Cause != want || d.OthersCoped != (moved > 1) {
 			t.Errorf("%d records had come: %s, want %s", moved, verdictText(r), want)
+		}
+	}
+}
+
+// TestNoCommitsAreNoBatch: a member that goes again and again as long after it had joined
+// as its poll interval is worked on a batch whose records are committed one by one only
+// where it committed at all.
+func TestNoCommitsAreNoBatch(t *testing.T) {
+	for n, want := range map[int]bool{0: false, leastCommits: true} {
+		e := &evidence{trace: trace{work: work{n: n}}, company: company{tenures: leastTenures}}
+		v := verdict{}
+		v.compareWith(e)
+		if v.cause != inspect.PollIntervalExceeded || v.inBatch != want {
+			t.Errorf("%d commits: %s, in a batch of single commits %v, want %v", n, v.cause, v.inBatch, want)
 		}
 	}
 }

@@ -339,11 +339,13 @@ var (
 
 	// joinDoubts: the join phase may have waited for it until the rebalance timeout, or for
 	// others: where no member stayed, none shows how long it lasted.
-	joinDoubts = []doubt{{cap: inspect.Low, when: func(e *evidence, _ *verdict) bool { return e.noneStayed() },
-		says: always("no member of before stayed, so nothing shows how long the join lasted")}, {cap: inspect.Medium, rival: inspect.RejoinTimedOut,
-		when: func(e *evidence, v *verdict) bool {
+	joinDoubts = []doubt{
+		{cap: inspect.Low, when: func(e *evidence, _ *verdict) bool { return e.noneStayed() },
+			says: always("no member of before stayed, so nothing shows how long the join lasted")},
+		{cap: inspect.Medium, rival: inspect.RejoinTimedOut, when: func(e *evidence, v *verdict) bool {
 			return e.mayHaveHeld && v.cause != inspect.RestartedWithinSession && !e.heldSurely(v)
-		}}}
+		}},
+	}
 )
 
 // silentBrokerLeaves: where the coordinator did not answer, no possible cause is ruled out.
@@ -475,7 +477,7 @@ func (e *evidence) lateOverrun() bool {
 	if !e.livesOn() || e.Member.Static() || e.waiting != 1 || e.rebalance == 0 || e.assumed {
 		return false
 	}
-	if family := e.family; family != inspect.Unknown && !family.PollInterval() {
+	if e.family != inspect.Unknown && !e.family.PollInterval() {
 		return false
 	}
 	over := e.gapLo - e.rebalance

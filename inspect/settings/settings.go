@@ -254,17 +254,13 @@ func (s Setting) Refuses(value string) string {
 // refusesBool: Java takes true and false (ConfigDef.parseType), librdkafka also t, f, 1
 // and 0 (rd_kafka_conf_set_prop). Of others it is not known.
 func (s Setting) refusesBool(value string) string {
-	switch s.Client {
-	case inspect.Java, inspect.StreamsLib:
-		if value != "true" && value != "false" {
-			return fmt.Sprintf("neither true nor false, which is all that %s accepts", s.Client)
-		}
-	case inspect.Librdkafka:
-		if !slices.Contains([]string{"true", "false", "t", "f", "1", "0"}, value) {
-			return fmt.Sprintf("neither true nor false, which is all that %s accepts", s.Client)
-		}
+	accepted := map[inspect.Family][]string{
+		inspect.Java: {"true", "false"}, inspect.StreamsLib: {"true", "false"}, inspect.Librdkafka: {"true", "false", "t", "f", "1", "0"},
+	}[s.Client]
+	if accepted == nil || slices.Contains(accepted, value) {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("neither true nor false, which is all that %s accepts", s.Client)
 }
 
 func (s Setting) refusesWord(value string) string {

@@ -144,6 +144,19 @@ func TestRefuses(t *testing.T) {
 	if got := reset.Refuses("by_duration:PT1H"); got != "" {
 		t.Errorf("by_duration: %s", got)
 	}
+	for _, tt := range []struct {
+		client   inspect.Family
+		value    string
+		accepted bool
+	}{
+		{inspect.Java, "true", true}, {inspect.Java, "False", true}, {inspect.Java, "flase", false}, {inspect.Java, "1", false},
+		{inspect.Librdkafka, "1", true}, {inspect.Librdkafka, "flase", false},
+	} {
+		auto, ok := Lookup(tt.client, "", "enable.auto.commit")
+		if got := auto.Refuses(tt.value); !ok || (got == "") != tt.accepted {
+			t.Errorf("enable.auto.commit=%s of %s: %q, accepted %v", tt.value, tt.client, got, tt.accepted)
+		}
+	}
 	if got := reset.Refuses("begining"); !strings.Contains(got, "earliest, latest, none") {
 		t.Errorf("begining: %q", got)
 	}
