@@ -222,9 +222,13 @@ func (r *scan) do(ctx context.Context) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel() // before the wait
+	lines := 0 // workers that may have a connection of their own; what a scan will read is learnt anew while it runs
+	if r.s.Dial != nil && r.bytes() > ownLine {
+		lines = r.req.parallel()
+	}
 	wg.Go(func() { r.split(ctx, order, work) })
 	for i := range n {
-		wg.Go(func() { r.worker(ctx, i, work) })
+		wg.Go(func() { r.worker(ctx, i > 0 && i < lines, work) })
 	}
 	return r.deliver(ctx, order)
 }
@@ -326,13 +330,12 @@ func (r *scan) learn(c *chunk) {
 	}
 }
 
-// worker reads chunks, over a connection of its own where Dial gives one and there is
-// enough to read; until that stands, over the first client's.
-func (r *scan) worker(ctx context.Context, i int, work <-chan *chunk) {
+// worker reads chunks, over a connection of its own where one is wanted; until that stands,
+// over the first client's.
+func (r *scan) worker(ctx context.Context, wanted bool, work <-chan *chunk) {
 	w := newWalker(&r.req.Filter)
 	defer w.inflate.close()
 	cl := r.s.Client
-	wanted := i > 0 && i < r.req.parallel() && r.s.Dial != nil && r.bytes() > ownLine
 	var own chan *kgo.Client
 	var line *kgo.Client // of this worker alone, once it is open
 	defer func() {

@@ -96,7 +96,9 @@ func (r *Reader) Read(ctx context.Context, q Query) (*Past, error) {
 	}
 	p := &Past{Case: c, IDs: chosen(c, q), Missing: err}
 	// Files are read to their end, whatever the cluster has left of the time.
-	if err := p.readFiles(untimed(ctx), q); err != nil {
+	reading, read := untimed(ctx)
+	defer read()
+	if err := p.readFiles(reading, q); err != nil {
 		return nil, err
 	}
 	c.Window.From, c.Window.To = q.Window.From, q.Window.To
@@ -115,15 +117,15 @@ func (r *Reader) Read(ctx context.Context, q Query) (*Past, error) {
 	return p, nil
 }
 
-// untimed is a context that a signal ends, and no deadline.
-func untimed(ctx context.Context) context.Context {
+// untimed is a context that a signal ends, and no deadline; done lets go of it.
+func untimed(ctx context.Context) (out context.Context, done func()) {
 	out, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	context.AfterFunc(ctx, func() {
+	stop := context.AfterFunc(ctx, func() {
 		if errors.Is(ctx.Err(), context.Canceled) {
 			cancel(context.Cause(ctx))
 		}
 	})
-	return out
+	return out, func() { stop(); cancel(nil) }
 }
 
 // ask asks the leaders of departed members' partitions whether records waited there. What

@@ -14,8 +14,7 @@ import (
 // MostGroups is of how many groups there are time series.
 const MostGroups = 1000
 
-// Metrics is what a watch has seen so far. Event and Gather may be called at the same
-// time.
+// Metrics is what a watch has seen so far. Events and scrapes may come at the same time.
 type Metrics struct {
 	now      func() time.Time
 	registry *prometheus.Registry
@@ -175,9 +174,12 @@ func (m *Metrics) take(x *group, e *watch.Event) {
 	m.publish(x)
 }
 
-// publish shows what is known of a group.
+// publish shows what is known of a group. A scrape may come in between: nothing is taken
+// away that is set again.
 func (m *Metrics) publish(x *group) {
-	m.drop(x)
+	if x.shown != x.state {
+		m.state.DeleteLabelValues(x.label, x.shown)
+	}
 	m.readable.WithLabelValues(x.label).Set(1)
 	if x.shown = x.state; x.state != "" {
 		m.state.WithLabelValues(x.label, x.state).Set(1)
