@@ -15,6 +15,7 @@ type group struct {
 	*membership.History
 	in      Input
 	commits map[membership.TopicPartition][]commit
+	asked   map[membership.TopicPartition][]inspect.OffsetAt // what leaders answered
 	end     time.Time
 	limits  inspect.Limits
 	steps   []*step
@@ -85,6 +86,11 @@ func newGroup(in Input, opts Options) *group {
 		}
 		k := membership.TopicPartition{Topic: r.Topic, Partition: r.TopicPartition}
 		g.commits[k] = append(g.commits[k], commit{pos: i, at: r.Time.Time, after: r.Commit.After.Time, offset: r.Commit.Offset, thin: r.Commit.Thinned > 0})
+	}
+	g.asked = map[membership.TopicPartition][]inspect.OffsetAt{}
+	for _, o := range in.OffsetsAt {
+		k := membership.TopicPartition{Topic: o.Topic, Partition: o.Partition}
+		g.asked[k] = append(g.asked[k], o)
 	}
 	for i, ms := range m.Steps {
 		s := &step{Step: ms, index: i, back: map[string]*departure{}, moved: g.leaderChanged(max(0, ms.First-2), ms.First)}

@@ -248,11 +248,9 @@ func (g *group) askedFor(e *evidence) int {
 
 // askedAt is the answer about a partition at a moment.
 func (g *group) askedAt(k membership.TopicPartition, at time.Time) (inspect.OffsetAt, bool) {
-	i := slices.IndexFunc(g.in.OffsetsAt, func(o inspect.OffsetAt) bool {
-		return o.Partition == k.Partition && o.Topic == k.Topic && o.At.Sub(at).Abs() <= time.Millisecond
-	})
+	i := slices.IndexFunc(g.asked[k], func(o inspect.OffsetAt) bool { return o.At.Sub(at).Abs() <= time.Millisecond })
 	if i < 0 {
 		return inspect.OffsetAt{}, false
 	}
-	return g.in.OffsetsAt[i], true
+	return g.asked[k][i], true
 }

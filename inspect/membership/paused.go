@@ -104,17 +104,13 @@ func (s *Step) sinceWork() *inspect.Millis {
 // committed notes that the owner of a partition worked at a record's time.
 func (t *Group) committed(r *inspect.Record) {
 	h, ok := t.owner[TopicPartition{r.Topic, r.TopicPartition}]
-	if !ok || r.Commit == nil {
+	if !ok || r.Commit == nil || r.Polled() { // no record of the group comes where commits are polled
 		return
 	}
 	if t.worked == nil {
 		t.worked = map[string]time.Time{}
 	}
-	at := r.Time.Time
-	if r.Polled() {
-		at = r.Commit.After.Time // it was then or later
-	}
-	t.worked[h.member] = at
+	t.worked[h.member] = r.Time.Time
 }
 
 // restarted is what is known of when members worked once a record has given them

@@ -2,7 +2,6 @@ package membership
 
 import (
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
@@ -60,9 +59,12 @@ func (t *Group) miss(o *inspect.Observation) {
 	if Inactive(o.State) {
 		return
 	}
+	here := make(map[string]bool, len(o.Members))
+	for i := range o.Members {
+		here[o.Members[i].MemberID] = true
+	}
 	for id := range t.Members {
-		here := slices.ContainsFunc(o.Members, func(m inspect.ObservedMember) bool { return m.MemberID == id })
-		if _, gone := t.missed[id]; here {
+		if _, gone := t.missed[id]; here[id] {
 			delete(t.missed, id)
 		} else if !gone {
 			if t.missed == nil {

@@ -108,9 +108,11 @@ func (w *Watcher) read(b *book, end time.Time) *judge.Reading {
 	return judge.Read(in, judge.Options{})
 }
 
-// inquire asks the leaders whether records waited when members went, and reports whether
-// the answer is still awaited.
-func (w *Watcher) inquire(b *book, r *judge.Reading, now time.Time) bool {
+// waits reports whether leaders are still to answer what was asked.
+func (b *book) waits(now time.Time) bool { return !b.inquiry.IsZero() && now.Sub(b.inquiry) < patience }
+
+// inquire asks the leaders whether records waited when members went.
+func (w *Watcher) inquire(b *book, r *judge.Reading, now time.Time) {
 	m := moments{group: b.id}
 	for _, q := range r.Questions(w.info.At.Time) {
 		if !b.inquired[q] {
@@ -127,7 +129,6 @@ func (w *Watcher) inquire(b *book, r *judge.Reading, now time.Time) bool {
 		default: // others are asked about: the next look asks
 		}
 	}
-	return !b.inquiry.IsZero() && now.Sub(b.inquiry) < patience
 }
 
 // answered keeps what leaders said, and has it judged at once.
@@ -178,8 +179,12 @@ func (b *book) looked(now time.Time) {
 func (w *Watcher) judge(b *book, now time.Time) []Event {
 	began := w.cfg.Now()
 	b.looked(now)
-	reading := w.read(b, now)
-	if w.inquire(b, reading, now) {
+	var reading *judge.Reading
+	if !b.waits(now) {
+		reading = w.read(b, now)
+		w.inquire(b, reading, now)
+	}
+	if b.waits(now) {
 		b.again = append([]time.Time{b.inquiry.Add(patience)}, b.again...)
 		return nil
 	}
@@ -254,7 +259,7 @@ func (w *Watcher) caseOf(groups []string) *inspect.Case {
 	c.Logs = w.logs
 	for _, gap := range w.refused {
 		if !slices.Contains(c.Gaps, gap) {
-			c.Gaps = append(c.Gaps[:len(c.Gaps):len(c.Gaps)], gap)
+			c.Gaps = append(c.Gaps, gap)
 		}
 	}
 	for _, l := range w.logs {

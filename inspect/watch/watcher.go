@@ -463,7 +463,11 @@ func (w *Watcher) take(i input) []Event {
 	case i.moments != nil:
 		if b := w.books[i.moments.group]; b != nil {
 			b.answered(i.moments.answers)
-			w.refused = append(w.refused, i.moments.gaps...)
+			for _, gap := range i.moments.gaps {
+				if !slices.Contains(w.refused, gap) {
+					w.refused = append(w.refused, gap)
+				}
+			}
 		}
 		return nil
 	case i.newcomer != nil:
