@@ -25,8 +25,9 @@ var _ = register(Rule{
 	Check: func(s *Subject, report func(Finding)) {
 		var out []inspect.LogEvent
 		told := "" // of a rebalance, without rejoining
+		timeout := s.rebalanceTimeout()
 		for _, l := range s.lanes() {
-			mine, why := l.evictions(s.rebalanceTimeout())
+			mine, why := l.evictions(timeout)
 			out = append(out, mine...)
 			if told == "" {
 				told = why
@@ -237,8 +238,8 @@ func (s *Subject) evictedFix(es []inspect.LogEvent, told string) *Fix {
 // silence is from how long on a gap in a client's own lines is worth a word.
 const silence = 20 * time.Second
 
-// silenceBefore says how long the client's log has no line of its group code before
-// an eviction, where that is long.
+// silenceBefore says for how long the client's log had no line of its group code since the
+// last join before an eviction, where that is long.
 func (s *Subject) silenceBefore(e inspect.LogEvent) string {
 	if e.Quiet == nil || e.Quiet.Duration() < silence {
 		return ""

@@ -47,12 +47,12 @@ var _ = register(Rule{
 // minISR is min.insync.replicas of the offsets topic, or of the brokers where the
 // topic's own is not known.
 func (s *Subject) minISR() (int, bool) {
-	if n, err := strconv.Atoi(s.Case.OffsetsTopic.Config["min.insync.replicas"]); err == nil {
+	if n, err := strconv.Atoi(s.Case.OffsetsTopic.Config[keyMinInSync]); err == nil {
 		return n, true
 	}
 	most, ok := 0, false
 	for _, b := range s.Case.Brokers {
-		if n, err := strconv.Atoi(b.Config["min.insync.replicas"]); err == nil {
+		if n, err := strconv.Atoi(b.Config[keyMinInSync]); err == nil {
 			most, ok = max(most, n), true
 		}
 	}

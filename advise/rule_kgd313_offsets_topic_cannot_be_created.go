@@ -24,7 +24,7 @@ var _ = register(Rule{
 			return
 		}
 		for _, b := range s.Case.Brokers {
-			rf, err := strconv.Atoi(b.Config["offsets.topic.replication.factor"])
+			rf, err := strconv.Atoi(b.Config[keyOffsetsReplicas])
 			if err != nil || rf <= s.Case.Cluster.Brokers {
 				continue
 			}

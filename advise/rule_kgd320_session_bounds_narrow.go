@@ -24,7 +24,7 @@ var _ = register(Rule{
 				continue // of consumers that are known KGD104 tells whether they are refused
 			}
 			f, bad := Finding{}, false
-			if most, ok := brokerMillis(b, keyBrokerMax); ok && most < newSession {
+			if most, ok := brokerMillis(b, keyBrokerMax); ok && most < enoughSession {
 				f, bad = s.Finding(Warning, fmt.Sprintf("%s=%s on %s is below 45s, the default session timeout of Java since 3.0, librdkafka and franz-go: they are refused with INVALID_SESSION_TIMEOUT", keyBrokerMax, ms(most), brokerName(b))), true
 				f.Fix = &Fix{Set: map[string]string{keyBrokerMax: ms(defaultSessionMax)}}
 			} else if least, ok := brokerMillis(b, keyBrokerMin); ok && least > oldSession {
@@ -39,8 +39,6 @@ var _ = register(Rule{
 	},
 })
 
-// The default session timeouts of today's and of older clients.
-const (
-	newSession = 45 * time.Second
-	oldSession = 10 * time.Second
-)
+// oldSession is the default session timeout of older clients; enoughSession is that of
+// today's.
+const oldSession = 10 * time.Second

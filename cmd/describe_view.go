@@ -26,8 +26,11 @@ func (d *describeCmd) view(c *inspect.Case, named bool) render.View {
 		doc.Topics = []inspect.Topic{}
 	}
 	v := render.View{Head: d.clusterLine(c.Cluster, d.clockZone(c.GeneratedAt.Time))}
-	tsv := show.MembersTSV(c.Groups, c.Gaps)
-	if list := show.Overviews(c.Groups, c.Gaps); !named && !d.flags.verbose {
+	var tsv *render.Table
+	if named || d.flags.verbose {
+		tsv = show.MembersTSV(c.Groups, c.Gaps)
+	} else {
+		list := show.Overviews(c.Groups, c.Gaps)
 		doc.Detail, doc.Groups, tsv = "groups", list, show.OverviewTSV(c.Groups, list)
 		if len(list) > watch.NamedAtMost {
 			v.Head = append(v.Head, render.P("  %s: %s", prose.Plural(len(list), "group"), show.States(list)))

@@ -3,7 +3,6 @@ package cmd
 import (
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
 
@@ -24,13 +23,11 @@ func trips(f inspect.FailOn, list []inspect.Rebalance) bool {
 	return slices.ContainsFunc(list, func(r inspect.Rebalance) bool { return f.Rebalance(&r) })
 }
 
-// gate is the outcome of a look back that was shown whole: --fail-on has tripped, or
-// could not look everywhere, or something was not read.
-func (a *app) gate(f inspect.FailOn, gaps []inspect.Gap, lists iter.Seq[[]inspect.Rebalance]) error {
-	for list := range lists {
-		if trips(f, list) {
-			return tripped()
-		}
+// gate is the outcome of a look back that was shown whole: --fail-on has tripped if what it
+// names happened, or could not look everywhere, or something was not read.
+func (a *app) gate(f inspect.FailOn, gaps []inspect.Gap, happened bool) error {
+	if happened {
+		return tripped()
 	}
 	if blind := inspect.NoHistory(gaps); f != inspect.FailNever && len(blind) > 0 {
 		return incomplete(fmt.Errorf("--fail-on %s: could not look: %s: %s", f, blind[0].What, blind[0].Why), "")

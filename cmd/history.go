@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -77,13 +78,7 @@ func (h *historyCmd) run(c *cobra.Command, args []string) error {
 	if p.Missing != nil {
 		return groupsError(p.Missing)
 	}
-	return h.gate(chosen.failOn, p.Case.Gaps, func(yield func([]inspect.Rebalance) bool) {
-		for i := range groups {
-			if !yield(groups[i].Rebalances) {
-				return
-			}
-		}
-	})
+	return h.gate(chosen.failOn, p.Case.Gaps, slices.ContainsFunc(groups, func(g inspect.History) bool { return trips(chosen.failOn, g.Rebalances) }))
 }
 
 // nothingRead explains a log of which nothing could be read.

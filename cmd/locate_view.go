@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"fmt"
-	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/kgdiag/kgdiag/inspect/collect"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
+	"github.com/kgdiag/kgdiag/internal/show"
 	"github.com/kgdiag/kgdiag/internal/term"
 	"github.com/kgdiag/kgdiag/locate"
 )
@@ -229,17 +229,6 @@ func refOf(d *locate.Description, id int32) *inspect.BrokerRef {
 	return &inspect.BrokerRef{ID: id, Host: b.Host, Port: b.Port, Rack: b.Rack}
 }
 
-// brokerCell is a broker for people: 2 (kafka-2:9092).
-func brokerCell(b *inspect.BrokerRef) string {
-	switch {
-	case b == nil:
-		return "-"
-	case b.Host == "":
-		return strconv.Itoa(int(b.ID))
-	}
-	return fmt.Sprintf("%d (%s)", b.ID, net.JoinHostPort(b.Host, strconv.Itoa(int(b.Port))))
-}
-
 // joinIDs is 2,3,1.
 func joinIDs(ids []int32) string {
 	text := make([]string, len(ids))
@@ -255,7 +244,7 @@ func (o *locateCmd) inverseLines(l *collect.Located) []render.Line {
 	case o.partition != unset:
 		p := l.Topic.Partitions[o.partition]
 		line := render.Line{render.S(term.Bold, "%s-%d", l.Topic.Topic, p.Partition),
-			render.P("  leader %s  replicas %s  ISR %s", brokerCell(refOf(l.Topic, p.Leader)), joinIDs(p.Replicas), joinIDs(p.ISR))}
+			render.P("  leader %s  replicas %s  ISR %s", show.Broker(refOf(l.Topic, p.Leader)), joinIDs(p.Replicas), joinIDs(p.ISR))}
 		if down := o.ifDownOf(l, p); down != nil {
 			line = append(line, render.P("  if %d goes: %s", down.Broker, ifDownCell(down).Text))
 		}
@@ -280,7 +269,7 @@ func (o *locateCmd) brokerLines(l *collect.Located, id int32) []render.Line {
 		list = ": " + joinIDs(parts)
 	}
 	if b, up := l.Topic.Broker(id); up {
-		return []render.Line{{render.S(term.Bold, "broker %s", brokerCell(&inspect.BrokerRef{ID: b.ID, Host: b.Host, Port: b.Port})),
+		return []render.Line{{render.S(term.Bold, "broker %s", show.Broker(&inspect.BrokerRef{ID: b.ID, Host: b.Host, Port: b.Port})),
 			render.P(" leads %d of %d %s partitions%s", len(parts), len(l.Topic.Partitions), l.Topic.Topic, list)},
 			o.countLine(l, "coordinated by it")}
 	}
@@ -339,7 +328,7 @@ func (o *locateCmd) table(l *collect.Located) *render.Table {
 		if listed {
 			row = append(row, render.P("%s", l.Listing.Groups[loc.ID].State))
 		}
-		row = append(row, render.P("%s-%d", l.Topic.Topic, loc.Partition), render.P("%s", brokerCell(refOf(l.Topic, shownCoordinator(loc)))),
+		row = append(row, render.P("%s-%d", l.Topic.Topic, loc.Partition), render.P("%s", show.Broker(refOf(l.Topic, shownCoordinator(loc)))),
 			render.P("%s", joinIDs(loc.State.Replicas)), render.P("%s", joinIDs(loc.State.ISR)), agreementCell(l.Topic, loc))
 		if o.flags.verbose {
 			row = append(row, render.P("%d", loc.Hash))
@@ -404,7 +393,7 @@ func ifDownCell(d *locateIfDown) render.Span {
 	case string(locate.NoLeader):
 		return render.S(term.Bad, "nobody: no coordinator")
 	}
-	return render.P("%s", brokerCell(d.Coordinator))
+	return render.P("%s", show.Broker(d.Coordinator))
 }
 
 // notes explain what the table cannot: who answered otherwise and why, one line a

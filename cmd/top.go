@@ -9,7 +9,6 @@ import (
 
 	"github.com/kgdiag/kgdiag/advise/diagnose"
 	"github.com/kgdiag/kgdiag/inspect"
-	"github.com/kgdiag/kgdiag/inspect/past"
 	"github.com/kgdiag/kgdiag/inspect/watch"
 	"github.com/kgdiag/kgdiag/internal/render"
 	"github.com/kgdiag/kgdiag/internal/top"
@@ -64,7 +63,7 @@ func (o *topCmd) run(c *cobra.Command, args []string) error {
 	cfg := top.Config{Since: lookBack, Timeout: s.conn.Timeout(), Now: o.now, Zone: o.zone(), In: o.streams.Keyboard, Out: o.streams.Out,
 		Colours: o.coloured(), Tmux: o.getenv("TMUX") != "",
 		Watch:  watch.Config{Collector: s.collector, Scanner: s.scanner, Selection: sel, Now: o.now},
-		Reader: past.Reader{Collector: s.collector, Scanner: s.scanner},
+		Reader: s.reader(),
 		Head:   func(c inspect.Cluster) render.Line { return o.clusterLine(c, "") },
 		Page:   why.whyLines}
 	if !sel.All {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -11,7 +12,6 @@ import (
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/collect"
 	"github.com/kgdiag/kgdiag/internal/page"
-	"github.com/kgdiag/kgdiag/internal/render"
 )
 
 var _ = command(10, newWhyCmd)
@@ -84,13 +84,10 @@ func (w *whyCmd) run(c *cobra.Command, args []string) error {
 	p.NoteLog() // the live view is shown all the same
 	o := diagnose.Options{Causes: chosen.causes, WhatIf: chosen.replay}
 	t := diagnose.Triage{Shared: []diagnose.SharedCause{}}
-	var v render.View
 	if triage = triage && (w.past.from == "" || len(p.IDs) > 1); triage {
 		t = diagnose.TriageOf(p.Case, p.IDs, o)
-		v = w.triageView(p.Case, t)
 	} else {
 		t.Groups = diagnose.Groups(p.Case, p.IDs, o)
-		v = w.view(p.Case, t)
 	}
 	switch {
 	case !w.tells(len(t.Groups), p.Missing):
@@ -98,8 +95,10 @@ func (w *whyCmd) run(c *cobra.Command, args []string) error {
 		err = w.document(page.HTML, p.Case, t)
 	case w.flags.output == "markdown" && !triage:
 		err = w.document(page.Markdown, p.Case, t)
+	case triage:
+		err = w.show(w.triageView(p.Case, t))
 	default:
-		err = w.show(v)
+		err = w.show(w.view(p.Case, t))
 	}
 	if err != nil {
 		return err
@@ -110,13 +109,7 @@ func (w *whyCmd) run(c *cobra.Command, args []string) error {
 	case p.Missing != nil:
 		return groupsError(p.Missing)
 	}
-	return w.gate(chosen.failOn, p.Case.Gaps, func(yield func([]inspect.Rebalance) bool) {
-		for i := range t.Groups {
-			if !yield(t.Groups[i].Rebalances) {
-				return
-			}
-		}
-	})
+	return w.gate(chosen.failOn, p.Case.Gaps, slices.ContainsFunc(t.Groups, func(d diagnose.Diagnosis) bool { return trips(chosen.failOn, d.Rebalances) }))
 }
 
 // document writes a report, whole or not at all.

@@ -2,7 +2,6 @@ package cmd
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -64,7 +63,7 @@ func whyTSV(ds []diagnose.Diagnosis) *render.Table {
 			lag = fmt.Sprint(*d.Lag)
 		}
 		if f := d.Fix(); f != nil && !d.AtRecord {
-			set = strings.Join(settings(f.Fix.Set), " ")
+			set = strings.Join(diagnose.Settings(f.Fix.Set), " ")
 		}
 		t.Rows = append(t.Rows, render.Row(d.Group, string(d.Verdict), d.State, gen, members, lag, d.Summary.Count(d.Summary.Rebalances),
 			d.Summary.Count(d.Summary.Evictions), string(d.Cause), string(d.Confidence), string(d.Basis), d.Member, d.Host, set))
@@ -237,14 +236,6 @@ func firstBroker(c *inspect.Case) string {
 	return first
 }
 
-func settings(set map[string]string) []string {
-	out := make([]string, 0, len(set))
-	for _, k := range slices.Sorted(maps.Keys(set)) {
-		out = append(out, k+"="+set[k])
-	}
-	return out
-}
-
 // cureLines say what to change, what else would do, and what that costs.
 func cureLines(p show.Page, d *diagnose.Diagnosis) []render.Line {
 	f := d.Fix()
@@ -260,13 +251,13 @@ func cureLines(p show.Page, d *diagnose.Diagnosis) []render.Line {
 	}
 	var lines []render.Line
 	word := "FIX"
-	for _, kv := range settings(f.Fix.Set) {
+	for _, kv := range diagnose.Settings(f.Fix.Set) {
 		key, _, _ := strings.Cut(kv, "=")
 		lines = append(lines, p.Setting(word, kv, f.Fix.Notes[key], f.ID)...)
 		word = "and"
 	}
 	for _, alt := range f.Fix.Alternatives {
-		for _, kv := range settings(alt) {
+		for _, kv := range diagnose.Settings(alt) {
 			key, _, _ := strings.Cut(kv, "=")
 			lines = append(lines, p.Setting("", "or "+kv, f.Fix.Notes[key], "")...)
 		}

@@ -33,8 +33,9 @@ type LogEvent struct {
 	Topics           string  `json:"topics,omitempty"`            // subscribed, as logged
 	Thread           string  `json:"thread,omitempty"`
 	Process          string  `json:"process,omitempty"` // container or pod in front of the line
-	// Quiet is the time since the last line of the same process's group code, of an
-	// eviction; null where the log has none before it.
+	// Quiet is the longest time in which the same process's group code wrote nothing since
+	// its last join, of an eviction or a refused commit; null where the log has no line of
+	// it before.
 	Quiet *Millis `json:"quiet_ms,omitempty"`
 }
 

@@ -1,9 +1,7 @@
 package inspect
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/kgdiag/kgdiag/internal/pattern"
 )
@@ -13,29 +11,27 @@ const Masked = "***"
 
 // The forms in which secrets stand in log lines and in values that hold more than one
 // thing. Each pattern keeps what tells a reader what was there, as its first group.
-var secretForms = sync.OnceValue(func() []*regexp.Regexp {
-	return []*regexp.Regexp{
-		// A private key, up to its end or that of the text.
-		regexp.MustCompile(`(?s)(-----BEGIN [A-Z ]*PRIVATE KEY-----).*?(?:-----END [A-Z ]*-----|$)`),
-		// https://user:X@host and user:X@host.example.
-		regexp.MustCompile(`(://[^\s/@:]*:)\S+@`),
-		regexp.MustCompile(`(\b[\w.-]+:)[^\s:@/"'=]+@(?:[\w-]+\.[\w.-]+|localhost\b|[\w-]+:\d)`),
-		// <password>X</password>, and the same of other names.
-		regexp.MustCompile(`(?i)(<[^<>/]*(?:` + secretNames + `)[^<>/]*>)[^<]+`),
-		// Authorization: Basic X, and a bearer token anywhere.
-		regexp.MustCompile(`(?i)(\bauthorization\\?["']?\s*[=:]\s*\\?["']?(?:(?:basic|bearer|digest|negotiate|sasl|token)\s+)?)[^\s"'\\,;]+`),
-		regexp.MustCompile(`(?i)(\b(?:bearer|basic)\s+)[A-Za-z0-9+/=._~-]{16,}`),
-		// password=X, "password": "X", password1 = 'X', -Dx.password=X, password=\"X\".
-		regexp.MustCompile(`(?i)((?:` + secretNames + `)[\w.-]*\\*["']?\s*(?:=>|[=:])\s*)(?:\\+"[^"]*?\\+"|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s;}\]]+)`),
-		// --password X, password 'X', password is X.
-		regexp.MustCompile(`(?i)(--?[\w.-]*(?:` + secretNames + `)[\w.-]*\s+)[^\s-]\S*`),
-		regexp.MustCompile(`(?i)(\b(?:password|passphrase|secret|token)\s+(?:is\s+|was\s+)?)(?:"[^"]+"|'[^']+')`),
-		regexp.MustCompile(`(?i)(\b(?:password|passphrase|secret) (?:is|was)\s+)\S+`),
-		// Tokens and keys that look like nothing else.
-		regexp.MustCompile(`(\b)eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*)?`),
-		regexp.MustCompile(`(\b)(?:AKIA|ASIA)[0-9A-Z]{16}\b`),
-	}
-})
+var secretForms = []*pattern.Pattern{
+	// A private key, up to its end or that of the text.
+	pattern.New(`(?s)(-----BEGIN [A-Z ]*PRIVATE KEY-----).*?(?:-----END [A-Z ]*-----|$)`),
+	// https://user:X@host and user:X@host.example.
+	pattern.New(`(://[^\s/@:]*:)\S+@`),
+	pattern.New(`(\b[\w.-]+:)[^\s:@/"'=]+@(?:[\w-]+\.[\w.-]+|localhost\b|[\w-]+:\d)`),
+	// <password>X</password>, and the same of other names.
+	pattern.New(`(?i)(<[^<>/]*(?:` + secretNames + `)[^<>/]*>)[^<]+`),
+	// Authorization: Basic X, and a bearer token anywhere.
+	pattern.New(`(?i)(\bauthorization\\?["']?\s*[=:]\s*\\?["']?(?:(?:basic|bearer|digest|negotiate|sasl|token)\s+)?)[^\s"'\\,;]+`),
+	pattern.New(`(?i)(\b(?:bearer|basic)\s+)[A-Za-z0-9+/=._~-]{16,}`),
+	// password=X, "password": "X", password1 = 'X', -Dx.password=X, password=\"X\".
+	pattern.New(`(?i)((?:` + secretNames + `)[\w.-]*\\*["']?\s*(?:=>|[=:])\s*)(?:\\+"[^"]*?\\+"|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^\s;}\]]+)`),
+	// --password X, password 'X', password is X.
+	pattern.New(`(?i)(--?[\w.-]*(?:` + secretNames + `)[\w.-]*\s+)[^\s-]\S*`),
+	pattern.New(`(?i)(\b(?:password|passphrase|secret|token)\s+(?:is\s+|was\s+)?)(?:"[^"]+"|'[^']+')`),
+	pattern.New(`(?i)(\b(?:password|passphrase|secret) (?:is|was)\s+)\S+`),
+	// Tokens and keys that look like nothing else.
+	pattern.New(`(\b)eyJ[A-Za-z0-9_-]{5,}\.[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*)?`),
+	pattern.New(`(\b)(?:AKIA|ASIA)[0-9A-Z]{16}\b`),
+}
 
 // secretNames are the words that the name of a secret holds.
 const secretNames = `password|passwd|passwort|pwd|passphrase|passcode|secret|token|jaas\.config|credential|user[._-]?info|` +
@@ -52,7 +48,7 @@ func MaskSecrets(s string) string {
 	if !secretHints.MatchString(s) {
 		return s
 	}
-	for _, form := range secretForms() {
+	for _, form := range secretForms {
 		s = form.ReplaceAllStringFunc(s, func(found string) string {
 			m := form.FindStringSubmatch(found)
 			rest := found[len(m[1]):]

@@ -2,6 +2,8 @@ package diagnose
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -199,4 +201,13 @@ func CauseText(r inspect.Rebalance) string {
 		s += ", was out " + prose.Span(back.Duration().Round(time.Second))
 	}
 	return s
+}
+
+// Settings are settings as KEY=VALUE, in the order of their keys.
+func Settings(set map[string]string) []string {
+	out := make([]string, 0, len(set))
+	for _, k := range slices.Sorted(maps.Keys(set)) {
+		out = append(out, k+"="+set[k])
+	}
+	return out
 }

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/settings"
@@ -114,13 +115,12 @@ func readSource(name string, data []byte, o Options) ([]inspect.ClientConfig, er
 	family := familyOfText(name, data)
 	in := valuesOf(data, family)
 	var out []inspect.ClientConfig
+	framework, framed := settings.FrameworkOf(frameworkOfText(data))
 	begin := func() *builder {
 		b := newBuilder(name, "source", family, o, 0)
-		if f, ok := settings.FrameworkOf(frameworkOfText(data)); ok {
-			b.c.Framework, b.c.Spellings = f.Name, map[string]string{}
-			for _, x := range f.Fields() {
-				b.c.Spellings[x.Key] = x.Name
-			}
+		if framed {
+			b.c.Framework = framework.Name
+			b.spellings(framework, nil)
 		}
 		return b
 	}
@@ -352,10 +352,10 @@ func keyOfName(spelled string, names map[string]name, family inspect.Family) (st
 }
 
 // foldedKeys are the consumer's keys without dots, by which other spellings find them.
-func foldedKeys() map[string]string {
+var foldedKeys = sync.OnceValue(func() map[string]string {
 	out := make(map[string]string, len(consumerKeys()))
 	for k := range consumerKeys() {
 		out[settings.Fold(k)] = k
 	}
 	return out
-}
+})

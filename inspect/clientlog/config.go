@@ -90,16 +90,21 @@ func (rd *reader) version(s *stream, ev inspect.LogEvent) error {
 
 func (rd *reader) flush(s *stream, version string) error {
 	for _, b := range s.pending {
-		rd.sum.Configs++
-		if rd.h.Config == nil {
-			continue
-		}
-		if err := rd.h.Config(b.config(version)); err != nil {
+		if err := rd.config(b.config(version)); err != nil {
 			return err
 		}
 	}
 	s.pending = nil
 	return nil
+}
+
+// config counts a configuration and hands it out, if somebody wants it.
+func (rd *reader) config(c inspect.ClientConfig) error {
+	rd.sum.Configs++
+	if rd.h.Config == nil {
+		return nil
+	}
+	return rd.h.Config(c)
 }
 
 // config turns a block into a configuration: every value is in force, whether set or

@@ -72,7 +72,7 @@ func (rd *reader) given(pairs []pair, family inspect.Family) error {
 		case p.key == "client.software.version" && software == "librdkafka":
 			c.Version, c.Assumed = p.value, false
 		}
-		if key == "" || clientconf.Secret(p.key) || slices.ContainsFunc(c.Settings, func(s inspect.Setting) bool { return s.Key == key }) {
+		if _, had := c.Get(key); had || key == "" || clientconf.Secret(p.key) {
 			continue
 		}
 		s, problem := clientconf.NewSetting(key, p.key, javaValue(p.value), inspect.Position{File: rd.name, Line: p.line})
@@ -98,11 +98,7 @@ func (rd *reader) given(pairs []pair, family inspect.Family) error {
 		return nil
 	}
 	rd.told[once] = true
-	rd.sum.Configs++
-	if rd.h.Config == nil {
-		return nil
-	}
-	return rd.h.Config(c)
+	return rd.config(c)
 }
 
 // familyOfPairs is the client whose spelling the settings have; "" where several share it.

@@ -291,7 +291,7 @@ func (rd *reader) logical(s *stream, process string, l *logLine) error {
 	return rd.emit(ev)
 }
 
-// silence gives an eviction the longest time in which the group code wrote nothing since
+// silence gives an eviction or a refused commit the longest time in which the group code wrote nothing since
 // the last join.
 func (s *stream) silence(ev *inspect.LogEvent, now inspect.Time) {
 	if !s.spoke.IsZero() && now.After(s.spoke.Time) {

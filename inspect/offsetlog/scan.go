@@ -222,7 +222,7 @@ func (r *scan) do(ctx context.Context) error {
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel() // before the wait
-	lines := 0 // workers that may have a connection of their own; what a scan will read is learnt anew while it runs
+	lines := 0     // workers that may have a connection of their own; what a scan will read is learnt anew while it runs
 	if r.s.Dial != nil && r.bytes() > ownLine {
 		lines = r.req.parallel()
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/kgdiag/kgdiag/advise/diagnose"
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/internal/prose"
+	"github.com/kgdiag/kgdiag/internal/render"
 )
 
 // Chart is the members' lives over the window, in the units of its picture.
@@ -77,7 +78,7 @@ var laneWords = map[string]string{"member": "member", "silent": "silent before i
 // chart draws the lives of the members; nil where nothing is known of them.
 func (w *writer) chart(d *diagnose.Diagnosis, anchor string, cut *cuts) *Chart {
 	h := inspect.HistoryOf(w.c, d.Group, nil, nil)
-	lanes := shownLanes(h.Spans, w.l.lanes)
+	lanes, hidden := shownLanes(h.Spans, w.l.lanes)
 	if len(lanes) == 0 || w.c.Window.Length() <= 0 {
 		return nil
 	}
@@ -98,7 +99,7 @@ func (w *writer) chart(d *diagnose.Diagnosis, anchor string, cut *cuts) *Chart {
 	}
 	c.Summary = fmt.Sprintf("%s and %s from %s to %s; %s", prose.Plural(len(lanes), "member"), prose.Plural(len(d.Rebalances), "rebalance"),
 		w.clock(c.shown.From), w.clock(c.shown.To), who)
-	cut.lanes += countLanes(h.Spans) - len(lanes)
+	cut.lanes += hidden
 	cut.spans += c.TableCut
 	return c
 }
@@ -238,33 +239,11 @@ func (w *writer) ticks(c *Chart) []Tick {
 
 // shownLanes are the lanes to draw in the order of their names: where there are too
 // many, those in which nothing happened are left out first.
-func shownLanes(spans []inspect.Span, most int) []string {
-	restless := map[string]bool{}
-	var lanes []string
+func shownLanes(spans []inspect.Span, most int) (shown []string, hidden int) {
+	calm := map[string]bool{}
 	for _, s := range spans {
-		if _, seen := restless[s.Lane]; !seen {
-			lanes = append(lanes, s.Lane)
-		}
-		restless[s.Lane] = restless[s.Lane] || s.Kind != "member"
+		was, seen := calm[s.Lane]
+		calm[s.Lane] = s.Kind == "member" && (was || !seen)
 	}
-	slices.SortFunc(lanes, func(a, b string) int {
-		if restless[a] != restless[b] {
-			if restless[a] {
-				return -1
-			}
-			return 1
-		}
-		return cmp.Compare(a, b)
-	})
-	lanes = lanes[:min(len(lanes), most)]
-	slices.Sort(lanes)
-	return lanes
-}
-
-func countLanes(spans []inspect.Span) int {
-	seen := map[string]bool{}
-	for _, s := range spans {
-		seen[s.Lane] = true
-	}
-	return len(seen)
+	return render.ShownLanes(calm, most)
 }

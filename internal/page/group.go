@@ -2,7 +2,6 @@ package page
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -186,7 +185,7 @@ func (w *writer) fix(f *advise.Finding) Fix {
 		out.Tradeoff = ""
 	}
 	if len(x.Edits) == 0 {
-		out.Set = settings(x.Set)
+		out.Set = Shell(strings.Join(diagnose.Settings(x.Set), "\n"))
 	}
 	for _, e := range x.Edits {
 		w.edit(&out, e, x.Notes[e.Key])
@@ -220,15 +219,6 @@ func joined(above, line Shell) Shell {
 		return line
 	}
 	return above + "\n" + line
-}
-
-// settings are lines to copy.
-func settings(set map[string]string) Shell {
-	var text Shell
-	for _, k := range slices.Sorted(maps.Keys(set)) {
-		text = joined(text, Shell(k+"="+set[k]))
-	}
-	return text
 }
 
 // rebalances are those of the window, the newest where there are too many.

@@ -42,71 +42,66 @@ func Compiled() int {
 	return n
 }
 
-// Regexp is the compiled expression.
-func (p *Pattern) Regexp() *regexp.Regexp {
+// regexp is the compiled expression.
+func (p *Pattern) regexp() *regexp.Regexp {
 	p.once.Do(func() { p.re = regexp.MustCompile(p.source) })
 	return p.re
 }
 
 // MatchString is regexp.Regexp's.
-func (p *Pattern) MatchString(s string) bool { return p.Regexp().MatchString(s) }
+func (p *Pattern) MatchString(s string) bool { return p.regexp().MatchString(s) }
 
 // Match is regexp.Regexp's.
-func (p *Pattern) Match(b []byte) bool { return p.Regexp().Match(b) }
+func (p *Pattern) Match(b []byte) bool { return p.regexp().Match(b) }
 
 // FindString is regexp.Regexp's.
-func (p *Pattern) FindString(s string) string { return p.Regexp().FindString(s) }
+func (p *Pattern) FindString(s string) string { return p.regexp().FindString(s) }
 
 // FindStringIndex is regexp.Regexp's.
-func (p *Pattern) FindStringIndex(s string) []int { return p.Regexp().FindStringIndex(s) }
+func (p *Pattern) FindStringIndex(s string) []int { return p.regexp().FindStringIndex(s) }
 
 // FindIndex is regexp.Regexp's.
-func (p *Pattern) FindIndex(b []byte) []int { return p.Regexp().FindIndex(b) }
+func (p *Pattern) FindIndex(b []byte) []int { return p.regexp().FindIndex(b) }
 
 // FindStringSubmatch is regexp.Regexp's.
-func (p *Pattern) FindStringSubmatch(s string) []string { return p.Regexp().FindStringSubmatch(s) }
+func (p *Pattern) FindStringSubmatch(s string) []string { return p.regexp().FindStringSubmatch(s) }
 
 // FindStringSubmatchIndex is regexp.Regexp's.
 func (p *Pattern) FindStringSubmatchIndex(s string) []int {
-	return p.Regexp().FindStringSubmatchIndex(s)
+	return p.regexp().FindStringSubmatchIndex(s)
 }
 
 // FindSubmatch is regexp.Regexp's.
-func (p *Pattern) FindSubmatch(b []byte) [][]byte { return p.Regexp().FindSubmatch(b) }
+func (p *Pattern) FindSubmatch(b []byte) [][]byte { return p.regexp().FindSubmatch(b) }
 
 // FindSubmatchIndex is regexp.Regexp's.
-func (p *Pattern) FindSubmatchIndex(b []byte) []int { return p.Regexp().FindSubmatchIndex(b) }
+func (p *Pattern) FindSubmatchIndex(b []byte) []int { return p.regexp().FindSubmatchIndex(b) }
 
 // FindAll is regexp.Regexp's.
-func (p *Pattern) FindAll(b []byte, n int) [][]byte { return p.Regexp().FindAll(b, n) }
+func (p *Pattern) FindAll(b []byte, n int) [][]byte { return p.regexp().FindAll(b, n) }
 
 // FindAllString is regexp.Regexp's.
-func (p *Pattern) FindAllString(s string, n int) []string { return p.Regexp().FindAllString(s, n) }
+func (p *Pattern) FindAllString(s string, n int) []string { return p.regexp().FindAllString(s, n) }
 
 // FindAllStringSubmatch is regexp.Regexp's.
 func (p *Pattern) FindAllStringSubmatch(s string, n int) [][]string {
-	return p.Regexp().FindAllStringSubmatch(s, n)
+	return p.regexp().FindAllStringSubmatch(s, n)
 }
 
 // FindAllStringSubmatchIndex is regexp.Regexp's.
 func (p *Pattern) FindAllStringSubmatchIndex(s string, n int) [][]int {
-	return p.Regexp().FindAllStringSubmatchIndex(s, n)
+	return p.regexp().FindAllStringSubmatchIndex(s, n)
 }
 
 // ReplaceAll is regexp.Regexp's.
-func (p *Pattern) ReplaceAll(src, repl []byte) []byte { return p.Regexp().ReplaceAll(src, repl) }
+func (p *Pattern) ReplaceAll(src, repl []byte) []byte { return p.regexp().ReplaceAll(src, repl) }
 
 // ReplaceAllString is regexp.Regexp's.
 func (p *Pattern) ReplaceAllString(src, repl string) string {
-	return p.Regexp().ReplaceAllString(src, repl)
+	return p.regexp().ReplaceAllString(src, repl)
 }
 
 // ReplaceAllStringFunc is regexp.Regexp's.
 func (p *Pattern) ReplaceAllStringFunc(src string, repl func(string) string) string {
-	return p.Regexp().ReplaceAllStringFunc(src, repl)
-}
-
-// FindAllSubmatch is regexp.Regexp's.
-func (p *Pattern) FindAllSubmatch(b []byte, n int) [][][]byte {
-	return p.Regexp().FindAllSubmatch(b, n)
+	return p.regexp().ReplaceAllStringFunc(src, repl)
 }

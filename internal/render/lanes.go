@@ -3,6 +3,7 @@ package render
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -117,9 +118,12 @@ func (c *Lanes) shown() (lanes []string, hidden int) {
 		was, seen := calm[s.Lane]
 		calm[s.Lane] = s.Mark == Calm && (was || !seen)
 	}
-	for lane := range calm {
-		lanes = append(lanes, lane)
-	}
+	return ShownLanes(calm, cmp.Or(c.Most, mostLanes))
+}
+
+// ShownLanes picks of many lanes those that are not calm first, in the order of their names.
+func ShownLanes(calm map[string]bool, most int) (shown []string, hidden int) {
+	lanes := slices.Collect(maps.Keys(calm))
 	slices.SortFunc(lanes, func(a, b string) int {
 		if calm[a] != calm[b] {
 			if calm[b] {
@@ -129,7 +133,7 @@ func (c *Lanes) shown() (lanes []string, hidden int) {
 		}
 		return strings.Compare(a, b)
 	})
-	shown := lanes[:min(len(lanes), cmp.Or(c.Most, mostLanes))]
+	shown = lanes[:min(len(lanes), most)]
 	slices.Sort(shown)
 	return shown, len(lanes) - len(shown)
 }

@@ -2,6 +2,7 @@ package show
 
 import (
 	"fmt"
+	"net"
 	"slices"
 	"strconv"
 	"strings"
@@ -62,7 +63,7 @@ func groupLine(g *inspect.Group) render.Line {
 	if g.Assignor != "" {
 		add("assignor %s", g.Assignor)
 	}
-	add("coordinator %s", brokerName(g.Coordinator))
+	add("coordinator %s", Broker(g.Coordinator))
 	if g.Partition >= 0 {
 		add("partition %d", g.Partition)
 	}
@@ -113,15 +114,15 @@ func generationName(g *inspect.Group) string {
 	return ""
 }
 
-// brokerName is "2 (kafka-2:9092)", or "-".
-func brokerName(b *inspect.BrokerRef) string {
+// Broker is a broker for people, "2 (kafka-2:9092)", or "-".
+func Broker(b *inspect.BrokerRef) string {
 	switch {
 	case b == nil:
 		return "-"
 	case b.Host == "":
 		return strconv.Itoa(int(b.ID))
 	}
-	return fmt.Sprintf("%d (%s:%d)", b.ID, b.Host, b.Port)
+	return fmt.Sprintf("%d (%s)", b.ID, net.JoinHostPort(b.Host, strconv.Itoa(int(b.Port))))
 }
 
 // membersTable is one line a member.

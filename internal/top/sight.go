@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/kgdiag/kgdiag/advise/diagnose"
@@ -198,14 +199,14 @@ func (b *book) current(g inspect.Group, o *inspect.Observation, c *inspect.Case)
 	for _, m := range g.Members {
 		known[m.MemberID] = m
 	}
-	recorded := recordedMembers(c.Records, g.ID)
+	recorded := sync.OnceValue(func() map[string]inspect.Member { return recordedMembers(c.Records, g.ID) }) // for members that came
 	g.Members = nil
 	for _, seen := range o.Members {
 		m, ok := known[seen.MemberID]
 		if !ok {
-			r, has := recorded[seen.MemberID]
+			r, has := recorded()[seen.MemberID]
 			if !has { // its record comes when the join ends; it was here before, perhaps
-				r = recorded[seen.ClientID+"\x00"+seen.Host]
+				r = recorded()[seen.ClientID+"\x00"+seen.Host]
 			}
 			m = inspect.Member{MemberID: seen.MemberID, InstanceID: seen.InstanceID, ClientID: seen.ClientID, Host: seen.Host, Protocol: g.Type,
 				Session: r.Session, Rebalance: r.Rebalance, Client: r.Client, Topics: r.Topics, TopicRegex: r.TopicRegex}
@@ -297,23 +298,14 @@ func fix(d *diagnose.Diagnosis) (words, settings string) {
 	case d.StuckFix() != nil:
 		words, rule = d.StuckFix().Fix.Summary, d.StuckFix().ID
 	case f != nil:
-		set := pairs(f.Fix.Set)
+		set := diagnose.Settings(f.Fix.Set)
 		words, rule, settings = strings.Join(set, ", "), f.ID, strings.Join(set, "\n")
 		for _, other := range f.Fix.Alternatives {
-			words += "; or " + strings.Join(pairs(other), ", ")
+			words += "; or " + strings.Join(diagnose.Settings(other), ", ")
 		}
 	}
 	if rule != "" {
 		words += " (" + rule + ")"
 	}
 	return words, settings
-}
-
-// pairs are settings as KEY=VALUE.
-func pairs(set map[string]string) []string {
-	var out []string
-	for _, k := range slices.Sorted(maps.Keys(set)) {
-		out = append(out, k+"="+set[k])
-	}
-	return out
 }

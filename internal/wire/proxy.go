@@ -19,17 +19,12 @@ const maxFrame = 100 << 20
 
 // Request is one request as it went over the wire.
 type Request struct {
-	Broker      int   // index of the broker that was asked
-	Conn        int64 // number of the connection, from 1
-	Key         int16
-	Version     int16
-	Correlation int32
-	Client      string // client id; "" for none
-	Bytes       int    // size of the frame, without its length
+	Broker  int // index of the broker that was asked
+	Key     int16
+	Version int16
 	// Body is the decoded request; nil where it does not decode, which Err then says.
 	Body kmsg.Request
 	Err  error
-	At   time.Time // when it had been read whole
 }
 
 // Name is the name of the request kind.
@@ -37,9 +32,8 @@ func (r Request) Name() string { return kmsg.NameForKey(r.Key) }
 
 // Action says what becomes of a request. The zero Action passes it.
 type Action struct {
-	Delay time.Duration // before it is passed on
-	Hang  bool          // it is never passed on, and nothing after it is answered
-	Cut   bool          // the connection is closed instead
+	Hang bool // it is never passed on, and nothing after it is answered
+	Cut  bool // the connection is closed instead
 	// Answer is called with the broker's answer, which it may change or replace; nil
 	// leaves the bytes as they are.
 	Answer func(kmsg.Response) kmsg.Response
@@ -63,16 +57,7 @@ type Proxy struct {
 	targets []string
 	rule    Rule
 	seen    []Request
-	answers []Answered
 	conns   map[net.Conn]struct{}
-	number  int64
-}
-
-// Answered is one answer as it went back.
-type Answered struct {
-	Request Request
-	Bytes   int
-	At      time.Time
 }
 
 // New listens on the loopback for so many brokers. Close ends it.
@@ -146,18 +131,11 @@ func (p *Proxy) Requests() []Request {
 	return slices.Clone(p.seen)
 }
 
-// Answers are those that went back so far.
-func (p *Proxy) Answers() []Answered {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.Clone(p.answers)
-}
-
-// Reset forgets the requests and answers.
+// Reset forgets the requests.
 func (p *Proxy) Reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.seen, p.answers = nil, nil
+	p.seen = nil
 }
 
 func (p *Proxy) accept(broker int, l net.Listener) {
@@ -205,8 +183,7 @@ func (p *Proxy) serve(broker int, client net.Conn) {
 	}
 	defer p.drop(client)
 	p.mu.Lock()
-	p.number++
-	number, target := p.number, ""
+	target := ""
 	if broker < len(p.targets) {
 		target = p.targets[broker]
 	}
@@ -224,19 +201,19 @@ func (p *Proxy) serve(broker int, client net.Conn) {
 		defer p.drop(client, server)
 		p.answer(client, server, waiting)
 	})
-	p.forward(broker, number, client, server, waiting)
+	p.forward(broker, client, server, waiting)
 	close(waiting)
 }
 
 // forward passes requests until the connection ends.
-func (p *Proxy) forward(broker int, number int64, client, server net.Conn, waiting chan<- pending) {
+func (p *Proxy) forward(broker int, client, server net.Conn, waiting chan<- pending) {
 	for {
 		frame, err := readFrame(client)
 		if err != nil {
 			return
 		}
 		r := decode(frame[4:])
-		r.Broker, r.Conn, r.At = broker, number, time.Now()
+		r.Broker = broker
 		p.mu.Lock()
 		p.seen = append(p.seen, r)
 		rule := p.rule
@@ -246,9 +223,6 @@ func (p *Proxy) forward(broker int, number int64, client, server net.Conn, waiti
 			a = rule(r)
 		}
 		if a.Cut {
-			return
-		}
-		if a.Delay > 0 && !p.wait(a.Delay) {
 			return
 		}
 		waiting <- pending{r, a}
@@ -295,9 +269,6 @@ func (p *Proxy) answer(client, server net.Conn, waiting <-chan pending) {
 		if err := p.write(client, frame, w.Pace); err != nil || cut {
 			return
 		}
-		p.mu.Lock()
-		p.answers = append(p.answers, Answered{w.Request, len(frame), time.Now()})
-		p.mu.Unlock()
 	}
 }
 
@@ -361,22 +332,19 @@ const apiVersions = 18
 
 // decode reads a request without its length.
 func decode(b []byte) Request {
-	r := Request{Key: -1, Version: -1, Bytes: len(b)}
+	r := Request{Key: -1, Version: -1}
 	if len(b) < 10 {
 		r.Err = errors.New("no request header")
 		return r
 	}
 	r.Key, r.Version = int16(binary.BigEndian.Uint16(b)), int16(binary.BigEndian.Uint16(b[2:]))
-	r.Correlation = int32(binary.BigEndian.Uint32(b[4:]))
 	n := int(int16(binary.BigEndian.Uint16(b[8:])))
 	b = b[10:]
 	if n > len(b) {
 		r.Err = errors.New("the client id is longer than the request")
 		return r
 	}
-	if n > 0 {
-		r.Client, b = string(b[:n]), b[n:]
-	}
+	b = b[max(0, n):] // the client id; -1 is none
 	body := kmsg.RequestForKey(r.Key)
 	if body == nil {
 		r.Err = fmt.Errorf("request key %d is not known", r.Key)
