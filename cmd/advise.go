@@ -83,6 +83,7 @@ A file .kgdiag.yaml in the working directory (--project) holds what a team agree
 	f.StringVar(&o.failOn, "fail-on", "error", "exit 1 from this severity on, or if `WHAT` happened: never|info|warning|error|rebalance|eviction|CAUSE")
 	f.BoolVar(&o.diff, "diff", false, "print a patch of the -f files that follows the advice, instead of the findings")
 	f.StringVar(&o.project, "project", project.File, "project `FILE` with rules and declared times; \"\" for none")
+	a.addRateLimit(c)
 	o.groups.addFlags(c)
 	a.addStrict(c, "if a rule about what was named could not be checked")
 	return c

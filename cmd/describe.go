@@ -40,6 +40,7 @@ their members.`,
 		RunE: d.run,
 	}
 	c.Flags().StringVar(&d.from, "from", "", "read a case `FILE` that record wrote, instead of a cluster")
+	a.addRateLimit(c)
 	d.groups.addFlags(c)
 	a.addStrict(c, unread)
 	return c

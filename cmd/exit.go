@@ -165,5 +165,5 @@ func wanted(e *pflag.InvalidValueError) string {
 	case "bool":
 		return "true or false"
 	}
-	return e.Unwrap().Error()
+	return strings.TrimPrefix(e.Unwrap().Error(), "want ")
 }

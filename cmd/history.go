@@ -40,7 +40,7 @@ with other settings.`,
   kgdiag history --all-groups --since 3h`,
 		RunE: h.run,
 	}
-	h.past.add(c)
+	h.past.add(a, c)
 	h.causes.add(c)
 	a.addStrict(c, unread)
 	return c

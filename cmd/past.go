@@ -37,7 +37,7 @@ type pastFlags struct {
 }
 
 // add adds the flags that say where and when to look.
-func (p *pastFlags) add(c *cobra.Command) {
+func (p *pastFlags) add(a *app, c *cobra.Command) {
 	f := c.Flags()
 	f.SortFlags = false
 	f.StringVar(&p.since, "since", usualSince, "how far back, a `TIME`: a duration (also 2d, 1w), an RFC 3339 time, or HH:MM")
@@ -47,6 +47,7 @@ func (p *pastFlags) add(c *cobra.Command) {
 	f.StringArrayVar(&p.pods, "pods", nil, "`FILE` with kubectl get pods -o json, or events, or docker inspect: shows crashes and restarts (repeatable)")
 	f.StringVar(&p.from, "from", "", "read a case `FILE` that record wrote, instead of a cluster")
 	f.Var(&p.budget, "budget", "read about so much of the offsets log at most, the newest: a `SIZE` as 200MB")
+	a.addRateLimit(c)
 	p.config.addTimeouts(f)
 	p.groups.addFlags(c)
 }
@@ -92,6 +93,19 @@ func (v *sizeValue) String() string {
 
 // Type is the word for a value in help.
 func (v *sizeValue) Type() string { return "SIZE" }
+
+// pace is the value as bytes a second, for a line; "" for none.
+func (v *sizeValue) pace() string {
+	if *v == 0 {
+		return ""
+	}
+	return ", at most " + prose.Size(int64(*v)) + "/s"
+}
+
+// addRateLimit adds --rate-limit to a command that scans the offsets log.
+func (a *app) addRateLimit(c *cobra.Command) {
+	c.Flags().Var(&a.flags.rateLimit, "rate-limit", "scan the offsets log with so many bytes a second at most: a `SIZE` as 20MB")
+}
 
 // window is the span that --since and --until name, as seen from a moment.
 func (p *pastFlags) window(a *app, now time.Time) (inspect.Window, error) {
@@ -158,7 +172,7 @@ func (p *pastFlags) readFile(c *cobra.Command, a *app, sel collect.Selection) (*
 
 // readPast reads from the cluster of a session, and shows how far it is.
 func (a *app) readPast(ctx context.Context, s *session, q past.Query) (*past.Past, error) {
-	bar := a.progress("reading " + locate.OffsetsTopic)
+	bar := a.progress("reading " + locate.OffsetsTopic + a.flags.rateLimit.pace())
 	defer bar.done()
 	limited, cancel := s.within(ctx)
 	defer cancel()

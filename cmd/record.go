@@ -51,7 +51,7 @@ meanwhile. The log shows none of these. Ctrl-C ends the looking, and the file is
 	r.past.addFor(c)
 	c.Flags().BoolVar(&r.redact, "redact", false, "replace hosts, clients and group names, each always by the same word")
 	c.Flags().BoolVar(&r.force, "force", false, "overwrite the file if it exists")
-	r.past.add(c)
+	r.past.add(a, c)
 	a.addStrict(c, unread)
 	return c
 }

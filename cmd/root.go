@@ -55,6 +55,7 @@ type globalFlags struct {
 	debug         bool
 	utc           bool
 	strict        bool
+	rateLimit     sizeValue // of commands that scan the offsets log
 }
 
 // constructor makes a command for an app.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kversion"
 
+	"github.com/kgdiag/kgdiag/inspect/past"
 	"github.com/kgdiag/kgdiag/internal/delay"
 	"github.com/kgdiag/kgdiag/internal/fakecluster"
 	"github.com/kgdiag/kgdiag/internal/term"
@@ -85,6 +87,7 @@ func (d *distant) run(args ...string) (trips int, counted delay.Count) {
 	start := time.Now()
 	code := a.run(context.Background(), append(args, "-b", d.Addrs()[0]))
 	took := time.Since(start)
+	time.Sleep(10 * trip) // of the bubble: what is still under way arrives, for time ends with the test
 	if code != exitOK {
 		d.t.Fatalf("%v: exit %d: %s", args, code, stderr.String())
 	}
@@ -119,6 +122,32 @@ func TestRoundTrips(t *testing.T) {
 			if most := heldTrips(d.t, string(written), c); trips > most {
 				d.t.Errorf("%s: %d round trips, docs/roundtrips.md says at most %d", c, trips, most)
 			}
+		}
+	})
+}
+
+// What a command scans takes at least the time that --rate-limit leaves for it, and not
+// much more: the clock is the bubble's.
+func TestRateLimit(t *testing.T) {
+	const rate = 20_000
+	at(t, func(d *distant) {
+		if err := d.Feed("work", 6, time.Second); err != nil {
+			d.t.Fatal(err)
+		}
+		d.join("orders", "a", 1)
+		time.Sleep(20 * time.Minute)
+		file := filepath.Join(d.t.TempDir(), "orders.kgcase")
+		began := time.Now()
+		_, count := d.run("record", "orders", "--to", file, "--rate-limit", "20kB")
+		took := time.Since(began)
+		held, err := past.ReadFile(d.t.Context(), file)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		scanned := held.Logs[0].Bytes
+		seconds := func(bytes int64) time.Duration { return time.Duration(bytes) * time.Second / rate }
+		if least, most := seconds(scanned-rate), seconds(count.Read)+2*time.Second; scanned < 3*rate || took < least || took > most {
+			d.t.Errorf("%d bytes of the log of %d read in %s, want %s to %s", scanned, count.Read, took, least, most)
 		}
 	})
 }

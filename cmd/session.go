@@ -41,7 +41,7 @@ func (a *app) open(ctx context.Context) (*session, error) {
 		return nil, err
 	}
 	s := &session{client: client, conn: conn, began: began}
-	s.scanner = &offsetlog.Scanner{Client: client, Warm: conn.Warm, Dial: func() (*kgo.Client, error) { return kgo.NewClient(conn.Options()...) }}
+	s.scanner = &offsetlog.Scanner{Client: client, Rate: int64(a.flags.rateLimit), Warm: conn.Warm, Dial: func() (*kgo.Client, error) { return kgo.NewClient(conn.Options()...) }}
 	s.scanner.Learn(conn.Met())
 	s.collector = collect.New(client, collect.Options{PerBroker: conn.BrokerTimeout(), Now: a.now, Log: s.scanner, Met: conn.Met(),
 		Bootstrap: conn.Bootstrap, Context: conn.Context, Version: Version()})

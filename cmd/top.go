@@ -39,6 +39,7 @@ restored and the page of why is printed.`,
 	}
 	o.sel.addFlags(c)
 	c.Flags().StringVar(&o.since, "since", usualSince, "count rebalances since then: a duration (also 2d, 1w), an RFC 3339 time, or HH:MM")
+	a.addRateLimit(c)
 	return c
 }
 

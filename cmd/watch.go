@@ -74,6 +74,7 @@ generation, settings, state and coordinator, until --for ends or Ctrl-C.`,
 	f.StringSliceVar(&o.causes, "cause", nil, "show only rebalances of this `CAUSE`, once it is known (repeatable)")
 	f.StringArrayVar(&o.logs, "log", nil, "client or broker log `FILE`, read again as it grows: turns inferred causes into stated ones (repeatable)")
 	o.config.addTimeouts(f)
+	a.addRateLimit(c)
 	f.StringVar(&o.to, "to", "", "keep what is seen as a case `FILE`, which why, history and advise take with --from")
 	f.StringVar(&o.onRisk, "on-risk", "", "run this `CMD` (sh -c) when a member is about to be evicted; KGDIAG_GROUP, KGDIAG_MEMBER, … say which")
 	f.StringVar(&o.metrics, "metrics", "", "serve OpenMetrics at `ADDRESS`, path /metrics: PORT for this machine alone, or HOST:PORT")

@@ -47,7 +47,7 @@ come from polls of the committed offsets, timeouts from -f, --set or the client'
 		Annotations: map[string]string{extraOutputs: "html"},
 		RunE:        w.run,
 	}
-	w.past.add(c)
+	w.past.add(a, c)
 	w.past.addFor(c)
 	w.causes.add(c)
 	a.addStrict(c, unread)

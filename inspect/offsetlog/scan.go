@@ -249,7 +249,7 @@ func (r *scan) workers() int {
 	if r.req.Parallel > 0 {
 		return base
 	}
-	full, chunks, weight := float64(r.s.fetchBytes()), 0, 0.0
+	full, chunks, weight := float64(r.s.chunkBytes()), 0, 0.0
 	for _, p := range r.parts {
 		if !p.dead && p.low < p.high {
 			w := p.weight * float64(p.high-p.low)
@@ -303,7 +303,7 @@ func (r *scan) nextChunk() *chunk {
 		if p.dead || p.next >= p.high {
 			continue
 		}
-		size := int64(float64(r.s.fetchBytes()) / max(p.weight, 0.01))
+		size := int64(float64(r.s.chunkBytes()) / max(p.weight, 0.01))
 		from := p.next
 		p.next = min(from+max(size, 64), p.high)
 		return &chunk{p: p, span: span{from, p.next, p.low, p.high}, done: make(chan struct{})}
@@ -441,10 +441,17 @@ func (r *scan) fetchOnce(ctx context.Context, cl *kgo.Client, w *walker, c *chun
 	case l.broker < 0:
 		return false, kerr.LeaderNotAvailable
 	}
-	resp, err := r.c.fetch(ctx, cl, l.broker, 500*time.Millisecond, []want{{c.p.id, f.next, l.epoch, r.size(c, f)}})
+	size := r.size(c, f)
+	if err := r.s.pace.take(ctx, r.s.Rate, int64(size)); err != nil {
+		return false, err
+	}
+	resp, err := r.c.fetch(ctx, cl, l.broker, 500*time.Millisecond, []want{{c.p.id, f.next, l.epoch, size}})
 	if err != nil {
 		return false, err
 	}
+	got := int64(0)
+	each(resp, func(p *kmsg.FetchResponseTopicPartition) { got += int64(len(p.RecordBatches)) })
+	r.s.pace.settle(r.s.Rate, int64(size), got)
 	err = errNoAnswer
 	each(resp, func(p *kmsg.FetchResponseTopicPartition) {
 		if p.Partition != c.p.id {
@@ -472,7 +479,7 @@ func (r *scan) size(c *chunk, f *found) int32 {
 	per := c.p.perEntry
 	r.mu.Unlock()
 	est := 1.05*per*float64(c.span.to-f.next) + 4096
-	return int32(min(est, float64(r.s.fetchBytes())))
+	return int32(min(est, float64(r.s.chunkBytes())))
 }
 
 // outOfRange finds out where the log has gone: its start moved past us, which

@@ -35,7 +35,11 @@ type Scanner struct {
 	// Patience is how long a partition may make no progress (no leader, broker gone,
 	// connection refused) before it is given up; 0 means 15 s.
 	Patience time.Duration
+	// Rate bounds what all scans together read, in bytes a second; 0 is no bound. Follow
+	// is not held to it: it reads what is being written, and would fall behind.
+	Rate int64
 
+	pace    pacer
 	knownMu sync.Mutex
 	known   *cluster       // as it was found last
 	greeted map[int32]bool // brokers to which a connection for fetching was opened
@@ -53,6 +57,15 @@ func (s *Scanner) fetchBytes() int32 {
 		return 1 << 20
 	}
 	return max(s.FetchBytes, 1<<12)
+}
+
+// chunkBytes is how much one fetch of a scan asks for: where its rate is bounded no more
+// than a quarter of a second's worth, so that a slow scan does not read in bursts.
+func (s *Scanner) chunkBytes() int32 {
+	if s.Rate <= 0 {
+		return s.fetchBytes()
+	}
+	return int32(min(int64(s.fetchBytes()), max(s.Rate/4, 1<<12)))
 }
 
 func (s *Scanner) patience() time.Duration {

@@ -15,6 +15,7 @@ var groups = []struct {
 	{"Flags", nil},
 	{"Select groups", []string{"group", "all-groups", "regex", "state", "type"}},
 	{"Look back", []string{"since", "until", "from", "log", "gc-log", "pods"}},
+	{"Limit the reading", []string{"budget", "rate-limit"}},
 	{"Connect", []string{"bootstrap-server", "command-config", "X", "context", "broker-map", "timeout"}},
 	{"Output", []string{"output", "color", "quiet", "verbose", "debug", "utc", "strict"}},
 }

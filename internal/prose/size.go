@@ -28,7 +28,7 @@ func Size(n int64) string {
 }
 
 // errSize is a text that is no size.
-var errSize = errors.New("want a number with kB, MB or GB, as in 200MB")
+var errSize = errors.New("want a number above zero with kB, MB or GB, as in 200MB")
 
 // ParseSize reads what Size writes, with or without the space: bytes, above zero. The
 // unit may be in any case, and KiB, MiB and GiB are taken for powers of 1024.
