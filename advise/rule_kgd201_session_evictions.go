@@ -88,7 +88,11 @@ func (s *Subject) sessionFix(session Value, d departure) *Fix {
 		x.Price = "none"
 	default:
 		x.Set = map[string]string{keySession: ms(to)}
-		x.Notes = notesFor(keySession, fmt.Sprintf("%s x 1.25, rounded up; if the process kept running", span(prose.WholeSeconds(d.BackAfter.Duration()))))
+		note := span(prose.WholeSeconds(d.BackAfter.Duration())) + " x 1.25, rounded up"
+		if d.Returned != inspect.ReturnedSameProcess {
+			note += "; if the process kept running"
+		}
+		x.Notes = notesFor(keySession, note)
 		x.Price = fmt.Sprintf("a dead member is noticed after %s instead of %s", span(to), span(session.D))
 	}
 	return x

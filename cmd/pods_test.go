@@ -17,11 +17,11 @@ import (
 func TestPods(t *testing.T) {
 	at := func(name string) string { return filepath.Join("testdata", "pods", name) }
 	for fate, want := range map[string]struct{ cause, basis, says string }{
-		"oom":      {"session_expired", "stated", "pod orders-7f9c5d8b6f-x2mzq was OOMKilled at 07:03:05, 42 s before the member was out"},
-		"evicted":  {"session_expired", "stated", "pod orders-7f9c5d8b6f-x2mzq was evicted from its node at 07:03:07, 40 s before the member was out"},
-		"liveness": {"session_expired", "stated", "pod orders-7f9c5d8b6f-x2mzq was restarted after a failed probe at 07:03:06, 41 s before the member was out"},
-		"rollout":  {"session_expired", "stated", "pod orders-7f9c5d8b6f-x2mzq was stopped at 07:03:06, 41 s before the member was out"},
-		"lived-on": {"", "inferred", "ran on from 05:03:05 past 07:03:46 without a restart: the process did not crash"},
+		"oom":      {"session_expired", "stated", "pod orders-7f9c5d8b6f-x2mzq was OOMKilled at 07:03:05 UTC, 42s before the member was out"},
+		"evicted":  {"session_expired", "stated", "pod orders-7f9c5d8b6f-x2mzq was evicted from its node at 07:03:07 UTC, 40s before the member was out"},
+		"liveness": {"session_expired", "stated", "pod orders-7f9c5d8b6f-x2mzq was restarted after a failed probe at 07:03:06 UTC, 41s before the member was out"},
+		"rollout":  {"session_expired", "stated", "pod orders-7f9c5d8b6f-x2mzq was stopped at 07:03:06 UTC, 41s before the member was out"},
+		"lived-on": {"", "inferred", "ran on from 29 Nov 05:03:05 UTC past 07:03:46 UTC without a restart: the process did not crash"},
 		"other":    {"", "inferred", ""}, // a list of another namespace and time
 	} {
 		files := []string{"--pods", at(fate + "-pods.json"), "--pods", at(fate + "-events.json")}
@@ -74,6 +74,46 @@ func TestPods(t *testing.T) {
 		if _, errs, code := screenOf("why", "orders", "--from", at("orders.kgcase"), "--pods", file); code != 2 || !strings.Contains(errs, want) || !strings.Contains(errs, file) {
 			t.Errorf("--pods %s: exit code %d, %q", file, code, errs)
 		}
+	}
+}
+
+// TestPodsOfAReturn: a Java consumer that stood still for a minute and came back, as if in
+// a pod with three fates. The page says what the platform says, asks for nothing that it
+// was given, and offers no cure for what that excludes.
+func TestPodsOfAReturn(t *testing.T) {
+	at := func(name string) string { return filepath.Join("testdata", "pods", "paused", name) }
+	for name, tc := range map[string]struct {
+		files     []string
+		says, not []string
+	}{
+		"oom":       {[]string{"--pods", at("oom-pods.json"), "--pods", at("oom-events.json")}, []string{"a new one came in its place", "was OOMKilled at 08:01:30 UTC", "container more memory"}, []string{"to decide", "FIX   session"}},
+		"liveness":  {[]string{"--pods", at("liveness-pods.json"), "--pods", at("liveness-events.json")}, []string{"restarted after a failed probe at 08:01:31 UTC", "timeoutSeconds"}, []string{"to decide", "FIX   session"}},
+		"lived-on":  {[]string{"--pods", at("lived-on-pods.json"), "--pods", at("lived-on-events.json")}, []string{"the same process came back", "the process did not crash", "FIX   session.timeout.ms=180000"}, []string{"to decide", "it depends on whether the process", "if the process kept running"}},
+		"no events": {[]string{"--pods", at("lived-on-pods.json")}, []string{"nothing in the files is newer than 29 Nov", "kubectl get events -o json", "(--log FILE)", "(--gc-log FILE)"}, []string{"--pods FILE"}},
+		"gc log":    {[]string{"--gc-log", at("gc.log")}, []string{"gc.log:1: the longest pause that it shows of that time is 30ms", "(--pods FILE): a restart then is a crash, none is a pause"}, []string{"--gc-log FILE"}},
+		"empty":     {[]string{"--pods", at("empty.json")}, []string{"(--log FILE)"}, []string{"--pods FILE"}},
+		"all given": {[]string{"--pods", at("lived-on-pods.json"), "--gc-log", at("gc.log"), "--log", at("gc.log")}, []string{"the files that were given do not decide it"}, []string{"to decide"}},
+	} {
+		page, errs, code := screenOf(append([]string{"why", "--from", at("orders.kgcase")}, tc.files...)...)
+		if code != 0 {
+			t.Fatalf("%s: exit code %d: %s", name, code, errs)
+		}
+		page, _, _ = strings.Cut(page, "NOT CHECKED")
+		words := strings.Join(strings.Fields(page), " ")
+		for _, s := range tc.says {
+			if s = strings.Join(strings.Fields(s), " "); !strings.Contains(words, s) {
+				t.Errorf("%s: does not say %q:\n%s", name, s, page)
+			}
+		}
+		for _, s := range tc.not {
+			if s = strings.Join(strings.Fields(s), " "); strings.Contains(words, s) {
+				t.Errorf("%s: says %q:\n%s", name, s, page)
+			}
+		}
+		if name == "empty" && !strings.Contains(errs, "no pod, event or container in it") {
+			t.Errorf("an empty list is passed over: %q", errs)
+		}
+		golden.Compare(t, flag.Lookup("update").Value.String() == "true", at("why-"+strings.ReplaceAll(name, " ", "-")+".golden"), page, "run go test ./cmd -run TestPodsOfAReturn -update and look at the difference")
 	}
 }
 

@@ -149,10 +149,8 @@ func (w *whyCmd) causeLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Lin
 	if d.TellsEvidence() && !w.flags.verbose {
 		return lines
 	}
-	if d.NeedsEvidence() || w.flags.verbose {
-		for _, e := range d.Evidence {
-			lines = append(lines, p.Paragraph("", e)...)
-		}
+	for _, e := range d.Shown(w.flags.verbose) {
+		lines = append(lines, p.Paragraph("", e)...)
 	}
 	for _, text := range []string{d.Assumed(), d.CouldBe(), d.RuledOut(), d.Decide()} {
 		lines = append(lines, p.Paragraph("", text)...)

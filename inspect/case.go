@@ -26,10 +26,21 @@ type Case struct {
 	Timelines    []Timeline     `json:"timelines,omitempty"`
 	OffsetsAt    []OffsetAt     `json:"offsets_at,omitempty"` // where partitions were at the moments that departures turn on
 	Processes    []ProcessLife  `json:"processes,omitempty"`  // what the platform says of the consumers' processes
+	Files        []FileKind     `json:"files,omitempty"`      // which kinds of files were read, whatever was in them
 	LogEvents    []LogEvent     `json:"log_events,omitempty"`
 	Configs      []ClientConfig `json:"configs,omitempty"`
 	Declared     Declared       `json:"declared,omitzero"`
 }
+
+// FileKind is a kind of file that is read beside a cluster.
+type FileKind string
+
+// The kinds of files.
+const (
+	FileLog   FileKind = "log"    // of a client or a broker
+	FileGCLog FileKind = "gc_log" // of a JVM
+	FilePods  FileKind = "pods"   // what a platform says of processes
+)
 
 // Cluster says which cluster a Case speaks of.
 type Cluster struct {

@@ -40,3 +40,21 @@ const (
 
 // Abrupt reports an end that left the process no time to close its consumer.
 func (e ProcessEnd) Abrupt() bool { return e == EndOOMKilled || e == EndCrashed }
+
+// ProcessFate is what became of a member's process while the member was out.
+type ProcessFate string
+
+// The fates; "" where the files do not tell.
+const (
+	FateEnded   ProcessFate = "ended"    // it ended in the silence, or as the member left
+	FateLivedOn ProcessFate = "lived_on" // it was running before, throughout and after
+)
+
+// ProcessWord is what the platform's files say of a departed member's process.
+type ProcessWord struct {
+	Fate     ProcessFate `json:"fate,omitempty"`
+	Platform string      `json:"platform,omitempty"` // of the process: "kubernetes" | "docker"
+	End      ProcessEnd  `json:"end,omitempty"`      // how it ended, where it did
+	States   bool        `json:"states_cause,omitempty"`
+	Text     string      `json:"text"` // a sentence; without a fate, why the files do not tell
+}

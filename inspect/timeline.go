@@ -132,7 +132,11 @@ type Departure struct {
 	Rebalance   *Millis    `json:"rebalance_timeout_ms"`
 	// Assumed are the timeouts that nothing told and that the cause leans on, with where
 	// they are from: "session.timeout.ms 45 s (the default of java)".
-	Assumed    []string   `json:"assumed,omitempty"`
+	Assumed []string `json:"assumed,omitempty"`
+	// Process is what the platform's files say of its process; null where none were read.
+	Process *ProcessWord `json:"process,omitempty"`
+	// Paused is what a log says of the longest pause of its process in the silence.
+	Paused     string     `json:"paused,omitempty"`
 	Cause      Cause      `json:"cause"`
 	Confidence Confidence `json:"confidence"`
 	Returned   Returned   `json:"returned"`

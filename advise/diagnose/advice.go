@@ -22,7 +22,10 @@ func (d *Diagnosis) advice(report advise.Report) {
 		}
 		grave := f.Severity.Rank() >= advise.Warning.Rank()
 		d.churns = d.churns || grave && slices.Contains(churn, f.ID)
-		if slices.Contains(tied, f.ID) {
+		if d.excludes(f.ID) && !sets(&f) && slices.Contains(tied, f.ID) {
+			continue // it says of the departures what the platform has said
+		}
+		if slices.Contains(tied, f.ID) && !d.excludes(f.ID) {
 			d.Findings = append(d.Findings, f)
 		} else if grave {
 			d.Others++
@@ -73,7 +76,12 @@ func (d *Diagnosis) Remedy() (words, rule string) {
 			return f.Fix.Summary, f.ID
 		}
 	}
-	if d.ended() {
+	switch {
+	case d.endCure() != "":
+		return d.endCure(), ""
+	case d.Cause == inspect.SessionExpired && d.fate() == inspect.FateLivedOn:
+		return ranOn, ""
+	case d.ended():
 		return d.findTheEnd(), ""
 	}
 	if info := d.Cause.Info(); info.Acts {
@@ -92,7 +100,7 @@ func (d *Diagnosis) ended() bool {
 
 // findTheEnd says where a process tells why it ended: no setting keeps one that is gone.
 func (d *Diagnosis) findTheEnd() string {
-	if d.Basis == inspect.Stated {
+	if d.Basis == inspect.Stated || d.given(inspect.FilePods) {
 		return "nothing to set: find out why it ended (kubectl logs --previous)"
 	}
 	return "nothing to set: find out why it ended (kubectl logs --previous; --pods FILE)"

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,8 +36,34 @@ func LikelihoodOf(cause inspect.Cause, sure inspect.Confidence, basis inspect.Ba
 // commit gaps".
 func (d *Diagnosis) Sure() string {
 	if d.Basis == inspect.Stated {
-		return "stated: by a log line, a record, or the platform (--pods)"
+		return d.statedBy()
 	}
+	return d.inferredFrom()
+}
+
+// statedBy says who states the cause, and of how many departures, where it is not of all.
+func (d *Diagnosis) statedBy() string {
+	by, stated := "a log line or a record", 0
+	var others []inspect.Confidence
+	for _, oc := range d.Occurrences {
+		if oc.Rebalance.Basis != inspect.Stated {
+			others = append(others, oc.confidence())
+			continue
+		}
+		stated++
+		if oc.Departure != nil && oc.Departure.Process != nil && oc.Departure.Process.States {
+			by = "the platform (--pods)"
+		}
+	}
+	if len(others) == 0 {
+		return "stated: by " + by
+	}
+	least := slices.MinFunc(others, func(x, y inspect.Confidence) int { return cmp.Compare(x.Rank(), y.Rank()) })
+	return fmt.Sprintf("stated %d of %d times: by %s; otherwise %s", stated, len(d.Occurrences), by, sureWords[least])
+}
+
+// inferredFrom says how likely the cause is, and what it was inferred from.
+func (d *Diagnosis) inferredFrom() string {
 	from := "the group's records"
 	if d.NoHistory != "" {
 		from = "polls of the group"
@@ -100,18 +127,46 @@ func (d *Diagnosis) Decide() string {
 	if d.Basis == inspect.Stated || settled && !d.returnUnclear() {
 		return ""
 	}
-	whose := "the log of the coordinator"
-	if d.Member != "" {
-		whose = "the log of client " + d.Member + " or of the coordinator"
+	var ask []string
+	if !d.given(inspect.FileLog) {
+		whose := "the log of the coordinator"
+		if d.Member != "" {
+			whose = "the log of client " + d.Member + " or of the coordinator"
+		}
+		ask = append(ask, whose+" (--log FILE)")
 	}
-	s := "to decide: " + whose + " (--log FILE)"
-	if d.returnUnclear() {
-		return s + ", its garbage collection log for a pause (--gc-log FILE), or kubectl get pods -o json (--pods FILE) for a crash"
+	unclear := d.returnUnclear()
+	if unclear && !d.given(inspect.FileGCLog) && d.maybeJava() {
+		ask = append(ask, "its garbage collection log for a pause (--gc-log FILE)")
 	}
-	if d.Cause == inspect.SessionExpired || d.Cause == inspect.RestartedWithinSession || slices.ContainsFunc(d.Rivals, func(r inspect.Rival) bool { return r.Cause == inspect.SessionExpired && r.WhyNot == "" }) {
-		s += ", or kubectl get pods -o json (--pods FILE) for crashes"
+	if d.mayHaveEnded() && !d.given(inspect.FilePods) {
+		alive := "a hang, the network or a close"
+		if unclear {
+			alive = "a pause or the network"
+		}
+		ask = append(ask, "kubectl get pods -o json (--pods FILE): a restart then is a crash, none is "+alive)
 	}
-	return s
+	if len(ask) == 0 {
+		return "the files that were given do not decide it"
+	}
+	last := len(ask) - 1
+	if last > 0 {
+		ask[last] = "or " + ask[last]
+	}
+	return "to decide: " + strings.Join(ask, ", ")
+}
+
+// mayHaveEnded reports a cause behind which the end of a process may be.
+func (d *Diagnosis) mayHaveEnded() bool {
+	return d.Cause == inspect.SessionExpired || d.Cause == inspect.RestartedWithinSession ||
+		slices.ContainsFunc(d.Rivals, func(r inspect.Rival) bool { return r.Cause == inspect.SessionExpired && r.WhyNot == "" })
+}
+
+// maybeJava reports a member that may have a garbage collection log.
+func (d *Diagnosis) maybeJava() bool {
+	return slices.ContainsFunc(d.Occurrences, func(oc Occurrence) bool {
+		return oc.Departure != nil && (oc.Departure.Client.Family == inspect.Java || oc.Departure.Client.Family == inspect.Unknown || oc.Departure.Client.Family == "")
+	})
 }
 
 // returnUnclear reports a member that sent no heartbeat and came back, and nothing tells

@@ -61,8 +61,9 @@ type Diagnosis struct {
 	AtRecord    bool                 `json:"-"` // they explain most of what happened
 	NoHistory   string               `json:"-"` // why the log was not read; "" where it was
 
-	looked bool // polls saw the group before the answer
-	churns bool // rules say that it rebalances too often, whatever the causes
+	files  []inspect.FileKind // that were read beside the cluster
+	looked bool               // polls saw the group before the answer
+	churns bool               // rules say that it rebalances too often, whatever the causes
 }
 
 // Occurrence is one time that the cause was seen.
@@ -108,6 +109,7 @@ func (d *Diagnosis) now(c *inspect.Case) {
 			d.NoHistory = g.Why
 		}
 	}
+	d.files = c.Files
 	d.looked = slices.ContainsFunc(c.Observations, func(o inspect.Observation) bool { return o.Group == d.Group })
 	for i := range c.Groups {
 		g := &c.Groups[i]

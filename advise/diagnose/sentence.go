@@ -45,11 +45,7 @@ func (d *Diagnosis) Why() string {
 	inBatch := oc.Departure != nil && oc.Departure.InBatch
 	if oc.Departure != nil {
 		pairs = append(pairs, timeouts(oc.Departure)...)
-		back := returnWords[oc.Departure.Returned]
-		if d.Basis == inspect.Stated && oc.Departure.Returned == inspect.ReturnedSameProcess {
-			back = "the same process came back: it had paused"
-		}
-		pairs = append(pairs, "back", back)
+		pairs = append(pairs, "back", d.back(oc.Departure))
 	}
 	return inspect.FillIn(d.Cause.Info().Sentence(oc.Departure != nil, d.Times, inBatch), pairs...)
 }
@@ -81,9 +77,24 @@ const cameBack = "it came back: a pause, a crash under a supervisor and a cut ne
 // TellsEvidence reports whether the sentence of the cause holds its evidence already.
 func (d *Diagnosis) TellsEvidence() bool { return d.Cause == inspect.RollingRestart }
 
-// NeedsEvidence reports whether the cause is not to be believed without its evidence:
+// Shown is the evidence for a page: all that was asked for or is needed, and what the
+// platform's files say in any case.
+func (d *Diagnosis) Shown(all bool) []string {
+	var out []string
+	if all || d.needsEvidence() {
+		out = slices.Clone(d.Evidence)
+	}
+	for _, s := range d.Process() {
+		if !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// needsEvidence reports whether the cause is not to be believed without its evidence:
 // where somebody stated it, where it is no member's departure, and where it is unknown.
-func (d *Diagnosis) NeedsEvidence() bool {
+func (d *Diagnosis) needsEvidence() bool {
 	return d.Basis == inspect.Stated || d.Cause == inspect.UnknownCause || len(d.Occurrences) > 0 && d.Occurrences[0].Departure == nil
 }
 

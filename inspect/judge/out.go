@@ -123,6 +123,7 @@ func (g *group) left(d *departure, stuck []string) inspect.Departure {
 			out.IdlePartitions = append(out.IdlePartitions, k.String())
 		}
 	}
+	out.Process, out.Paused = e.process.word(&d.v), d.v.paused
 	out.Rivals, out.InBatch, out.Stall, out.OthersCoped = d.v.rivals, d.v.inBatch, g.stall(d), e.waiting == 1
 	if e.cad.perRecord && e.cad.stepTime > 0 {
 		out.Step = inspect.Ms(e.cad.stepTime)
@@ -160,7 +161,7 @@ func (g *group) idle(d *departure) *inspect.Millis {
 // that a move of the coordinator delayed.
 func (g *group) stall(d *departure) *inspect.Millis {
 	e := d.ev
-	if d.ret == nil || e.n == 0 || d.v.inBatch || e.gapHi <= e.cad.most {
+	if d.ret == nil || e.n == 0 || d.v.inBatch || e.gapHi <= e.cad.most || e.process.Fate == inspect.FateEnded {
 		return nil
 	}
 	if d.v.cause != inspect.PollIntervalExceeded && d.v.cause != inspect.SessionExpired && d.v.cause != inspect.SyncPhaseExpired {

@@ -1,11 +1,11 @@
 package judge
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
-	"github.com/kgdiag/kgdiag/inspect/platform"
 )
 
 // verdict is the cause of one departure.
@@ -22,6 +22,8 @@ type verdict struct {
 	drains    bool
 	undrained inspect.Confidence
 	seenHeld  string // the join phase was seen to wait for it
+	paused    string // what a log says of its longest pause
+	byProcess bool   // stated by the end of its process
 }
 
 // judge makes the verdict on a departure, once, of all the evidence: a log line that
@@ -113,20 +115,26 @@ func returnedAs(e *evidence) inspect.Returned {
 	return inspect.ReturnedUnknown
 }
 
-// hearPauses takes pauses of the process into account: one as long as the session is
-// why that expired.
+// hearPauses takes the longest pause of the process into account: one as long as the
+// session is why that expired.
 func (v *verdict) hearPauses(e *evidence) {
-	for _, ev := range e.pauses {
-		v.say(where(ev) + ": the process paused for " + dur(ev.Length.Duration()))
-		if ev.Length.Duration() < e.session || v.cause != inspect.SessionExpired {
-			continue
-		}
-		v.returned, v.basis = inspect.ReturnedSameProcess, inspect.Stated
-		if ev.ClientID != "" || ev.Host != "" {
-			v.conf = inspect.High
-		} else if v.conf == inspect.Low {
-			v.conf = inspect.Medium
-		}
+	if len(e.pauses) == 0 {
+		return
+	}
+	ev := slices.MaxFunc(e.pauses, func(x, y *inspect.LogEvent) int { return cmp.Compare(*x.Length, *y.Length) })
+	v.paused = where(ev) + ": the process paused for " + dur(ev.Length.Duration())
+	if ev.Length.Duration() < e.session {
+		v.paused = where(ev) + ": the longest pause that it shows of that time is " + dur(ev.Length.Duration())
+	}
+	v.say(v.paused)
+	if ev.Length.Duration() < e.session || v.cause != inspect.SessionExpired {
+		return
+	}
+	v.returned, v.basis = inspect.ReturnedSameProcess, inspect.Stated
+	if ev.ClientID != "" || ev.Host != "" {
+		v.conf = inspect.High
+	} else if v.conf == inspect.Low {
+		v.conf = inspect.Medium
 	}
 }
 
@@ -151,14 +159,14 @@ func (v *verdict) stateEnd(e *evidence) {
 	for i := range v.rivals {
 		v.rivals[i].WhyNot = "its process ended"
 	}
-	v.cause, v.conf, v.basis = e.process.Cause, inspect.High, inspect.Stated
+	v.cause, v.conf, v.basis, v.byProcess = e.process.Cause, inspect.High, inspect.Stated, true
 	v.rivals = withoutRival(v.rivals, v.cause)
 	v.why = v.why[:min(1, len(v.why))] // of the doubts about the silence nothing is left
 	if old != v.cause && old != inspect.UnknownCause {
 		v.add(old, "its process ended")
 	}
-	if e.process.again && e.cameBack() {
-		v.returned = inspect.ReturnedNewProcess
+	if e.cameBack() {
+		v.returned = inspect.ReturnedNewProcess // the old one is gone
 	}
 }
 
@@ -168,11 +176,15 @@ func (v *verdict) hearProcess(e *evidence) {
 		return
 	}
 	v.say(e.process.Text)
-	if e.process.Fate != platform.FateLivedOn {
+	if e.process.Fate != inspect.FateLivedOn {
 		return
 	}
-	if v.cause == inspect.SessionExpired && e.cameBack() {
+	switch {
+	case v.cause == inspect.SessionExpired && e.cameBack():
 		v.returned = inspect.ReturnedSameProcess
+	case v.cause == inspect.RestartedWithinSession && v.basis == inspect.Inferred:
+		v.conf = inspect.LessSure(v.conf, inspect.Low)
+		v.say("so its consumer was made anew within the process, without a close of the old one")
 	}
 	for i := range v.rivals {
 		if v.rivals[i].Cause == inspect.RestartedWithinSession && v.rivals[i].WhyNot == "" {

@@ -81,20 +81,24 @@ func (l *Logs) read(ctx context.Context, name string, o clientlog.Options) error
 // mostProcessBytes bounds a file of the platform: five thousand pods take some 50 MB.
 const mostProcessBytes = 64 << 20
 
-// ReadProcesses reads files in which a platform says what became of processes. Errors
-// are *inspect.FileError.
-func ReadProcesses(ctx context.Context, names []string) ([]inspect.ProcessLife, error) {
+// ReadProcesses reads files in which a platform says what became of processes. Empty
+// are those with nothing in them, in a clause each. Errors are *inspect.FileError.
+func ReadProcesses(ctx context.Context, names []string) (lives []inspect.ProcessLife, empty []string, err error) {
 	var b platform.Book
 	for _, name := range names {
 		data, err := input.Read(ctx, name, mostProcessBytes)
 		if err != nil {
-			return nil, fileError(ctx, name, err)
+			return nil, nil, fileError(ctx, name, err)
 		}
-		if err := b.Add(name, data); err != nil {
-			return nil, &inspect.FileError{Err: err} // it names the file
+		objects, err := b.Add(name, data)
+		if err != nil {
+			return nil, nil, &inspect.FileError{Err: err} // it names the file
+		}
+		if objects == 0 {
+			empty = append(empty, name+": no pod, event or container in it; was it another namespace?")
 		}
 	}
-	return b.Lives(), nil
+	return b.Lives(), empty, nil
 }
 
 // fileError names the file in an error, unless it is the context's.

@@ -30,9 +30,10 @@ type Query struct {
 	// Budget bounds the bytes of the log that are read, about; 0 is no bound for the
 	// window, and lookBackBudget for what is older. What is left out is a Gap.
 	Budget int64
-	// Logs are the names of client and broker log files, read as LogOptions say.
-	Logs       []string
-	LogOptions clientlog.Options
+	// Logs are the names of client and broker log files, GCLogs of those of JVMs, read as
+	// LogOptions say.
+	Logs, GCLogs []string
+	LogOptions   clientlog.Options
 	// Configs are clients' configurations, which tell timeouts that no record told.
 	Configs []inspect.ClientConfig
 	// Processes are the names of files in which the platform says what became of the
@@ -155,16 +156,22 @@ func chosen(c *inspect.Case, q Query) []string {
 
 // readFiles adds what log files and the platform's files say.
 func (p *Past) readFiles(ctx context.Context, q Query) error {
-	found, err := ReadLogs(ctx, q.Logs, q.LogOptions)
+	found, err := ReadLogs(ctx, slices.Concat(q.Logs, q.GCLogs), q.LogOptions)
 	if err != nil {
 		return err
 	}
-	lives, err := ReadProcesses(ctx, q.Processes)
+	lives, empty, err := ReadProcesses(ctx, q.Processes)
 	if err != nil {
 		return err
 	}
+	for kind, names := range map[inspect.FileKind][]string{inspect.FileLog: q.Logs, inspect.FileGCLog: q.GCLogs, inspect.FilePods: q.Processes} {
+		if len(names) > 0 && !slices.Contains(p.Case.Files, kind) {
+			p.Case.Files = append(p.Case.Files, kind)
+		}
+	}
+	slices.Sort(p.Case.Files)
 	p.Case.Processes = append(p.Case.Processes, lives...)
-	p.Dropped, p.Unread = found.Dropped, slices.Concat(found.Nothing, found.Cut)
+	p.Dropped, p.Unread = found.Dropped, slices.Concat(found.Nothing, found.Cut, empty)
 	p.Case.LogEvents = append(p.Case.LogEvents, found.Events...)
 	p.Case.Configs = append(append(p.Case.Configs, q.Configs...), found.Configs...)
 	return nil

@@ -15,23 +15,25 @@ import (
 // Book gathers files of one platform until their lives are asked for: an event of one
 // file may say how a life of another ended. The zero Book is ready to use.
 type Book struct {
-	lives  []inspect.ProcessLife
-	events []podEvent
-	seen   inspect.Time // newest moment in all files
+	lives   []inspect.ProcessLife
+	events  []podEvent
+	seen    inspect.Time // newest moment in all files
+	objects int          // pods, events and containers that were read
 }
 
 // ErrForeign says that a file is none of the kinds that Add reads.
 var ErrForeign = errors.New("neither pods, events, docker inspect nor docker events")
 
-// Add reads one file. name is for messages. The error names the file and what was
-// looked for; nothing of a file with an error is kept.
-func (b *Book) Add(name string, data []byte) error {
+// Add reads one file and gives how many pods, events and containers are in it. name is
+// for messages. The error names the file and what was looked for; nothing of a file with
+// an error is kept.
+func (b *Book) Add(name string, data []byte) (objects int, err error) {
 	next := Book{lives: slices.Clone(b.lives), events: slices.Clone(b.events), seen: b.seen}
 	if err := next.add(name, data); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		return 0, fmt.Errorf("%s: %w", name, err)
 	}
 	*b = next
-	return nil
+	return next.objects, nil
 }
 
 func (b *Book) add(name string, data []byte) error {
@@ -81,8 +83,10 @@ func (b *Book) object(name string, data []byte) error {
 	}
 	switch head.Kind {
 	case "Pod":
+		b.objects++
 		return b.pod(name, data)
 	case "Event":
+		b.objects++
 		return b.event(name, data)
 	}
 	return nil

@@ -35,6 +35,7 @@ func (b *Book) dockerInspect(name string, data []byte) error {
 	if err := json.Unmarshal(data, &list); err != nil {
 		return jsonError(data, err)
 	}
+	b.objects = len(list)
 	for i, c := range list {
 		if c.State == nil || c.ID == "" {
 			return fmt.Errorf("[%d]: %w: want the output of docker inspect CONTAINER", i, ErrForeign)
@@ -94,6 +95,7 @@ func (b *Book) dockerEvents(name string, data []byte) error {
 		if e.Type != "container" || e.Actor.ID == "" || e.TimeNano <= 0 {
 			continue
 		}
+		b.objects++
 		at := inspect.At(time.Unix(0, e.TimeNano).UTC())
 		b.see(at.Time)
 		life := open[e.Actor.ID]

@@ -103,7 +103,7 @@ func (w *writer) cause(g *Group, d *diagnose.Diagnosis) {
 		g.Why = append(g.Why, d.AtWhich())
 	}
 	g.Why = append(g.Why, d.Why()+d.Since(w.clock))
-	g.Sure, g.Evidence = d.Sure(), firstOf(d.Evidence, w.l.evidence)
+	g.Sure, g.Evidence = d.Sure(), firstOf(d.Shown(true), w.l.evidence)
 	g.Courses, g.Between = w.courses(d)
 	if n := len(g.Courses) - w.l.courses; n > 0 {
 		g.CoursesCut, g.Courses = n, g.Courses[n:]
