@@ -196,8 +196,8 @@ func (o *watchCmd) follow(ctx context.Context, w *watch.Watcher) error {
 	for _, g := range info.Unlisted {
 		o.warn("%s: %s", g.What, g.Why)
 	}
-	if o.onRisk != "" && !info.Log {
-		o.warn("--on-risk: only commits tell that a member is silent, and __consumer_offsets is not read: the command will not run")
+	if o.onRisk != "" && !info.Log && !info.Offsets {
+		o.warn("--on-risk: only commits tell that a member is silent, and __consumer_offsets is not read: the command will not run; name up to 20 groups, and their offsets are polled")
 	}
 	if o.limit > 0 {
 		var stop context.CancelFunc

@@ -144,7 +144,7 @@ func TestHostNetwork(t *testing.T) {
 		list[i].HostNet, list[i].Addresses = true, []string{"192.0.2.13"}
 	}
 	a := Absence{Member: Member{ClientID: "c", Host: "192.0.2.13"}, LastCommit: at("07:12:04"), From: at("07:12:15"), To: at("07:12:16"), Session: 10 * time.Second}
-	if got := Testify(list, a); got.Fate != "" || !strings.HasSuffix(got.Text, "may have shared its address 192.0.2.13, and no name in its client or instance id tells which is its own") {
+	if got := Testify(list, a); got.Fate != "" || !strings.HasSuffix(got.Text, "may have shared its address 192.0.2.13, and no name in its client or instance id says which is its own") {
 		t.Errorf("by an address that is the node's: %+v", got)
 	}
 	a.InstanceID = "orders-7f9c5d8b6f-x2mzq"

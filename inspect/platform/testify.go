@@ -103,7 +103,7 @@ func (a Absence) unmatched(lives []inspect.ProcessLife, from time.Time) string {
 	}
 	switch {
 	case len(shared) > 0:
-		return fmt.Sprintf("%s may have shared its address %s, and no name in its client or instance id tells which is its own", names(shared), a.Host)
+		return fmt.Sprintf("%s may have shared its address %s, and no name in its client or instance id says which is its own", names(shared), a.Host)
 	case len(other) > 0:
 		return names(other) + " fits, but ran at other times"
 	}

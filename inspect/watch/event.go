@@ -96,6 +96,8 @@ type Event struct {
 	Silent *inspect.Millis `json:"silent_ms,omitempty"` // since its last commit
 	Limit  *inspect.Millis `json:"limit_ms,omitempty"`  // its rebalance timeout
 	OutAt  inspect.Time    `json:"out_at,omitzero"`     // when it will be put out, about
+	// Assumed is the setting behind Limit with where it is from, where none was read.
+	Assumed string `json:"assumed,omitempty"`
 	// Partitions is how many partitions a silent member does not consume.
 	Partitions int `json:"partitions,omitempty"`
 

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/assume"
 	"github.com/kgdiag/kgdiag/inspect/membership"
 )
 
@@ -51,6 +52,9 @@ type silence struct {
 type risks struct {
 	parts  map[string]*progress
 	silent map[string]*silence
+	// assumed is the poll interval of a member of which none was read; nil where the log
+	// tells it.
+	assumed func(*membership.Member) assume.Value
 }
 
 func newRisks() *risks {
@@ -126,7 +130,7 @@ func (k *risks) assessMember(g *group, m *membership.Member, owned []inspect.Top
 	if last.Before(g.closed.Time) {
 		last = g.closed.Time // it has had its partitions since then
 	}
-	limit := inspect.Or(m.Rebalance, 0)
+	limit, from := k.limit(m)
 	after := max(min(leastSilence, limit/3), beatsMissed*beat, limit/silentShare)
 	if limit == 0 {
 		after = max(unknownSilence, beatsMissed*beat)
@@ -162,9 +166,22 @@ func (k *risks) assessMember(g *group, m *membership.Member, owned []inspect.Top
 		s.atRisk = true
 		e := k.event(g, m, MemberAtRisk, now, quiet)
 		e.OutAt = inspect.At(last.Add(limit))
+		e.Limit, e.Assumed = ms(limit), from
 		events = append(events, e)
 	}
 	return events, want
+}
+
+// limit is the time that a member has between two polls, 0 unknown, and the setting with
+// where it is from, if no record told it.
+func (k *risks) limit(m *membership.Member) (limit time.Duration, from string) {
+	if m.Rebalance != nil || k.assumed == nil {
+		return inspect.Or(m.Rebalance, 0), ""
+	}
+	if v := k.assumed(m); v.Value > 0 {
+		return v.Value.Duration(), v.String()
+	}
+	return 0, ""
 }
 
 // lastAdvance is when the owner of partitions last made progress on any, and its

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/assume"
 	"github.com/kgdiag/kgdiag/inspect/membership"
 )
 
@@ -134,5 +135,27 @@ func TestNoRiskWithoutAPollCheck(t *testing.T) {
 	got := q.assess(11, 120, growing)
 	if got[MemberSilent] == 0 || got[MemberAtRisk] != 0 {
 		t.Errorf("%v", got)
+	}
+}
+
+// TestRiskByAnAssumedInterval: where no record tells the poll interval, the one that a
+// configuration or a default gives puts a member at risk, and the event says so.
+func TestRiskByAnAssumedInterval(t *testing.T) {
+	for name, assumed := range map[string]func(*membership.Member) assume.Value{
+		"none is assumed where the log is read": nil,
+		"nothing is known of its client":        func(*membership.Member) assume.Value { return assume.Value{} },
+		"given": func(*membership.Member) assume.Value {
+			return assume.Value{Key: "max.poll.interval.ms", From: "--set", Value: *inspect.Ms(time.Minute)}
+		},
+	} {
+		q := newQuietMember(t, inspect.Java)
+		q.g.read.Members["m"].Rebalance, q.k.assumed = nil, assumed
+		for sec := 0; sec <= 10; sec++ {
+			q.commit(float64(sec), int64(sec))
+		}
+		got := q.assess(11, 69, growing)
+		if want := map[string]int{"given": 40}[name]; got[MemberAtRisk] != want {
+			t.Errorf("%s: at risk at %d s, want %d", name, got[MemberAtRisk], want)
+		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/assume"
 	"github.com/kgdiag/kgdiag/inspect/collect"
 	"github.com/kgdiag/kgdiag/inspect/membership"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
@@ -418,7 +419,13 @@ func (w *Watcher) assess(now time.Time) []Event {
 	var events []Event
 	var want []inspect.TopicPartitions
 	for _, id := range slices.Sorted(maps.Keys(w.books)) {
-		got, ask := w.books[id].risks.assess(w.differ.group(id), now)
+		risks := w.books[id].risks
+		if w.info.Offsets {
+			risks.assumed = func(m *membership.Member) assume.Value {
+				return assume.PollInterval(assume.Member{Group: id, ClientID: m.ClientID, Family: m.Client.Family, ServerSide: m.ServerSide}, w.cfg.Configs)
+			}
+		}
+		got, ask := risks.assess(w.differ.group(id), now)
 		for _, e := range got {
 			if w.info.Offsets {
 				e.Source = FromPoll

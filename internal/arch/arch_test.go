@@ -28,7 +28,7 @@ var allowed = map[string][]string{
 	"inspect/access":                {"inspect", "locate"},
 	"inspect/membership":            {"inspect", "inspect/family"},
 	"inspect/judge":                 {"inspect", "inspect/assume", "inspect/family", "inspect/membership", "internal/prose", "inspect/platform"},
-	"inspect/watch":                 {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/membership", "inspect/judge", "internal/pause", "internal/prose"},
+	"inspect/watch":                 {"inspect", "inspect/assume", "locate", "inspect/collect", "inspect/offsetlog", "inspect/membership", "inspect/judge", "internal/pause", "internal/prose"},
 	"inspect/platform":              {"inspect", "internal/pattern", "internal/prose"},
 	"inspect/clientconf":            {"inspect", "inspect/settings", "inspect/clientconf/properties", "internal/prose", "internal/pattern"},
 	"inspect/assume":                {"inspect", "inspect/settings", "internal/prose"},

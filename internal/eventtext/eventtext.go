@@ -64,10 +64,14 @@ func (t Teller) risk(e *watch.Event) (word string, style term.Style, text string
 	case watch.MemberSilent:
 		return "silent", term.Warn, fmt.Sprintf("%s, %s without a commit while its lag grows", e.Member, span(e.Silent))
 	case watch.MemberAtRisk:
-		if !e.OutAt.After(e.Time.Time) {
-			return "OVERDUE", term.Bad, fmt.Sprintf("%s silent %s of %s: overdue since %s", e.Member, span(e.Silent), span(e.Limit), t.Clock(e.OutAt))
+		assumed := ""
+		if e.Assumed != "" {
+			assumed = "; assumed, not read: " + e.Assumed
 		}
-		return "AT RISK", term.Bad, fmt.Sprintf("%s silent %s of %s: leaves the group at about %s", e.Member, span(e.Silent), span(e.Limit), t.Clock(e.OutAt))
+		if !e.OutAt.After(e.Time.Time) {
+			return "OVERDUE", term.Bad, fmt.Sprintf("%s silent %s of %s: overdue since %s%s", e.Member, span(e.Silent), span(e.Limit), t.Clock(e.OutAt), assumed)
+		}
+		return "AT RISK", term.Bad, fmt.Sprintf("%s silent %s of %s: leaves the group at about %s%s", e.Member, span(e.Silent), span(e.Limit), t.Clock(e.OutAt), assumed)
 	case watch.MemberSpoke:
 		return "commits", term.Good, fmt.Sprintf("%s commits again after %s", e.Member, span(e.Silent))
 	case watch.CauseFound:
