@@ -123,7 +123,13 @@ func provesSession(e inspect.LogEvent) bool {
 // it.
 func (s *Subject) refusedWhat(es []inspect.LogEvent) string {
 	family, version := s.library()
-	what := "a commit was refused" + inParens(distinct(es, func(e inspect.LogEvent) string { return e.Error }))
+	what := "a commit was refused"
+	if !slices.ContainsFunc(es, func(e inspect.LogEvent) bool {
+		return e.Kind == inspect.LogCommitFailed || e.Sign == inspect.SignCommitRefused
+	}) {
+		what = "a request of a member (a commit, a heartbeat) was refused"
+	}
+	what += inParens(distinct(es, func(e inspect.LogEvent) string { return e.Error }))
 	if fixed := commitFault(family, version); fixed != "" {
 		return fmt.Sprintf("%s: %s %s has a known fault that shows so (upgrade to %s or later); else the member is out of the group, or the group rebalanced meanwhile", what, family, version, fixed)
 	}
@@ -207,10 +213,11 @@ func (s *Subject) polled(family inspect.Family) bool {
 	return family == "" || family.PollInterval()
 }
 
-// onlyCommits: with a log that has no heartbeats, a refused commit may follow a poll
-// timeout of a library that logs none (Java before 2.1).
+// onlyCommits reports whether no sentence of a library says that the member was put out:
+// a refused commit, or the error alone in an application's words, may follow a poll
+// timeout of a library that logs none (Java before 2.1), or a rebalance.
 func (s *Subject) onlyCommits(es []inspect.LogEvent) bool {
-	return !slices.ContainsFunc(es, func(e inspect.LogEvent) bool { return e.Kind == inspect.LogEvicted })
+	return !slices.ContainsFunc(es, func(e inspect.LogEvent) bool { return e.Kind == inspect.LogEvicted && e.Sign != "" })
 }
 
 // evictedFix is what to do about it.

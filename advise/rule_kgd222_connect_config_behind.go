@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
@@ -19,19 +20,33 @@ var _ = register(Rule{
 		Refs:  []string{"DistributedHerder", "config.storage.topic"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
-		es := s.Logged(signIs(inspect.SignConfigBehind))
-		if len(es) < fewErrors {
+		if es := s.Logged(signIs(inspect.SignConfigBehind)); len(es) >= fewErrors {
+			what := "a worker forces one rebalance after the other: its config topic lacks what the leader has"
+			if m := configOffsets.FindStringSubmatch(es[len(es)-1].Text); m != nil {
+				what = fmt.Sprintf("a worker forces one rebalance after the other: its config topic ends at offset %s, the leader's at %s", m[1], m[2])
+			}
+			if every, ok := period(es); ok {
+				what += ", every " + span(every.Round(100*time.Millisecond))
+			}
+			f := s.logged(Error, what+"; two Connect clusters share this group.id but have different config.storage.topic", es)
+			f.Confidence = inspect.Medium
+			report(f)
 			return
 		}
-		what := "a worker forces one rebalance after the other: its config topic lacks what the leader has"
-		if m := configOffsets.FindStringSubmatch(es[len(es)-1].Text); m != nil {
-			what = fmt.Sprintf("a worker forces one rebalance after the other: its config topic ends at offset %s, the leader's at %s", m[1], m[2])
+		es := s.Logged(signIs(inspect.SignConfigMismatch))
+		if len(es) == 0 || s.configCaughtUp(es[len(es)-1]) && len(once(es)) < fewErrors {
+			return
 		}
-		if every, ok := period(es); ok {
-			what += ", every " + span(every.Round(100*time.Millisecond))
-		}
-		f := s.logged(Error, what+"; two Connect clusters share this group.id but have different config.storage.topic", es)
+		f := s.logged(Warning, "the Connect group rebalances again at once: the leader does not have the latest configuration that another worker reports (error 1, CONFIG_MISMATCH). Where it repeats, the workers do not read one and the same config.storage.topic to its end: two Connect clusters share this group.id, the topic differs between workers or was made anew, or the leader cannot read it", es)
 		f.Confidence = inspect.Medium
 		report(f)
 	},
 })
+
+// configCaughtUp reports whether connectors were assigned after a leader had lacked a
+// configuration.
+func (s *Subject) configCaughtUp(last inspect.LogEvent) bool {
+	return slices.ContainsFunc(s.logs, func(e inspect.LogEvent) bool {
+		return e.Kind == inspect.LogJoined && hasText(e, "got assignment") && behind(e, last)
+	})
+}

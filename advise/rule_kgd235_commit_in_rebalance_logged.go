@@ -18,8 +18,9 @@ var _ = register(Rule{
 		es := s.Logged(func(e inspect.LogEvent) bool {
 			return e.Broker == nil && e.Kind == inspect.LogCommitFailed && e.Error == "REBALANCE_IN_PROGRESS"
 		})
-		if len(es) > 0 {
-			report(s.logged(Info, "a commit came while the group was rebalancing (REBALANCE_IN_PROGRESS): poll, and commit again", es))
+		if len(es) == 0 {
+			return
 		}
+		report(s.logged(Info, "a commit came while the group was rebalancing (REBALANCE_IN_PROGRESS), because a member joined or left or was late; this consumer is still a member and not evicted: poll, and commit again", es))
 	},
 })

@@ -25,17 +25,20 @@ var _ = register(Rule{
 	Check: func(s *Subject, report func(Finding)) {
 		for _, name := range []string{"COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AVAILABLE"} {
 			es := s.Logged(errorIs(name))
-			if len(es) <= fewErrors {
+			if len(es) <= fewErrors && !s.neverJoined(es) {
 				continue
 			}
-			what := fmt.Sprintf("%s appears %d times in the logs", name, len(es))
+			what := name
+			if len(es) > 1 {
+				what = fmt.Sprintf("%s appears %d times in the logs", name, len(es))
+			}
 			if first, last := es[0].Time, es[len(es)-1].Time; !first.IsZero() && last.Sub(first.Time) > time.Second {
 				what += " within " + span(last.Sub(first.Time).Round(time.Second))
 			}
-			f := s.Finding(Warning, what)
+			f := s.Finding(Warning, what+": "+notReady[name].means)
 			where := es[0].From
 			f.Where, f.Evidence = &where, quoteLines(es[:1])
-			f.Fix = &Fix{}
+			f.Fix = &Fix{Summary: notReady[name].do}
 			report(f)
 		}
 		slow := s.Logged(func(e inspect.LogEvent) bool {
@@ -57,6 +60,14 @@ var _ = register(Rule{
 		report(s.logged(Warning, fmt.Sprintf("a coordinator took %s to load %s: until then its groups had none", span(longest.Length.Duration().Round(time.Second)), what), slow))
 	},
 })
+
+// notReady is what the two errors mean, and what to do.
+var notReady = map[string]struct{ means, do string }{
+	"COORDINATOR_LOAD_IN_PROGRESS": {"the coordinator is reading its partition of __consumer_offsets, as after a restart or failover of its broker; this passes by itself",
+		"Let the client try again instead of ending at this error. Where it goes on for minutes, look at the size of that partition and at the log cleaner of its broker."},
+	"COORDINATOR_NOT_AVAILABLE": {"the group has no coordinator, since __consumer_offsets is not there yet or the group's partition of it has no leader: offsets.topic.replication.factor is above the number of brokers, brokers are down, or the cluster has just started",
+		"Look at the topic and its leaders (kgdiag check), and set offsets.topic.replication.factor to at most the number of brokers (1 on a single broker). In a cluster that has just started it passes by itself."},
+}
 
 // slowLoad is from when on the load of a partition is worth a word: a clean one takes
 // seconds.

@@ -24,7 +24,12 @@ var _ = register(Rule{
 			return e.Kind == inspect.LogCoordinatorLost && e.Cause == "" && e.Sign != inspect.SignDiscovered && e.Sign != inspect.SignSessionLost && e.Sign != inspect.SignLoading &&
 				e.Sign != inspect.SignUnavailable && e.Error != "COORDINATOR_LOAD_IN_PROGRESS" && e.Error != "COORDINATOR_NOT_AVAILABLE" || e.Error == "NOT_COORDINATOR"
 		})
-		if len(es) <= fewErrors || s.cameBack(es) {
+		if few := len(es) <= fewErrors; few && s.neverJoined(es) {
+			if f, ok := s.coordinatorNeverReached(es); ok {
+				report(f)
+			}
+			return
+		} else if few || s.cameBack(es) {
 			return
 		}
 		sev, what := Warning, "the coordinator was lost"
@@ -41,6 +46,31 @@ var _ = register(Rule{
 		report(f)
 	},
 })
+
+// coordinatorNeverReached is what a few lines tell of a client that never joined.
+func (s *Subject) coordinatorNeverReached(es []inspect.LogEvent) (Finding, bool) {
+	var denied, dead []inspect.LogEvent
+	for _, e := range es {
+		switch {
+		case e.Sign == inspect.SignCoordinatorDead:
+			dead = append(dead, e)
+		case e.Error == "NOT_COORDINATOR":
+			denied = append(denied, e)
+		}
+	}
+	switch {
+	case len(denied) > 0:
+		f := s.logged(Warning, "the broker that was asked answers that it is not the group's coordinator (NOT_COORDINATOR): the coordinator has moved, or the group's partition of __consumer_offsets is still being created or loaded; this passes when the client asks for the coordinator again", denied)
+		f.Confidence = inspect.Medium
+		f.Fix.Summary = "Let the client try again. Where it stays, see which broker leads that partition (kgdiag locate GROUP asks all of them), and restart or upgrade a client that goes on asking the former one."
+		return f, true
+	case len(dead) > 0 && slices.ContainsFunc(s.logs, signIs(inspect.SignDiscovered)):
+		f := s.logged(Warning, "the coordinator is found and lost at once, and the group is never joined: its address, as the broker advertises it, cannot be reached from the client (advertised.listeners, name resolution, firewall), or its broker is down or restarting", dead)
+		f.Confidence = inspect.Medium
+		return f, true
+	}
+	return Finding{}, false
+}
 
 // cameBack reports whether the losses are those of one start or failover: within a
 // minute, with a join behind them.

@@ -33,10 +33,14 @@ var _ = register(Rule{
 			}
 			es := s.Logged(errorIs(name))
 			sev := Warning
-			if c.Retriable && len(es) <= fewErrors {
+			if c.Harmless || c.Retriable && len(es) <= fewErrors && !(c.Number == 0 && s.neverJoined(es)) {
 				sev = Info
 			}
-			f := s.logged(sev, fmt.Sprintf("%s (%d): %s", c.Name, c.Number, c.Meaning), es)
+			what := fmt.Sprintf("%s (%d): %s", c.Name, c.Number, c.Meaning)
+			if c.Number == 0 {
+				what = c.Name + ": " + c.Meaning // a client's own
+			}
+			f := s.logged(sev, what, es)
 			f.Fix = &Fix{Summary: c.Do}
 			report(f)
 		}

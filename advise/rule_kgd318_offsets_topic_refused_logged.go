@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/kgdiag/kgdiag/inspect"
@@ -25,7 +26,7 @@ var _ = register(Rule{
 			return
 		}
 		what := "the coordinator is not available, since __consumer_offsets cannot be created: offsets.topic.replication.factor is above the number of live brokers"
-		if n := replicas.FindAllString(es[0].Text, -1); len(n) >= 2 {
+		if n := replicas.FindAllString(cmp.Or(es[0].Reason, es[0].Text), -1); len(n) >= 2 {
 			what = fmt.Sprintf("%s (%s and %s in the line)", what, n[len(n)-2], n[len(n)-1])
 		}
 		report(s.logged(Error, what, es))

@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
@@ -21,30 +22,55 @@ var _ = register(Rule{
 	},
 	Check: func(s *Subject, report func(Finding)) {
 		failed := s.Logged(signIs(inspect.SignUnreachable, inspect.SignConnectFailed))
-		if len(failed) <= fewErrors || len(s.Logged(func(e inspect.LogEvent) bool { return e.Kind == inspect.LogJoined })) > 0 {
+		if len(failed) == 0 || slices.ContainsFunc(s.logs, joined) {
 			return
 		}
-		seed, own := 0, ""
+		seed, own, noName := 0, "", ""
 		for _, e := range failed {
 			if m := loopback.FindString(e.Text); m != "" {
 				own = m
 			}
-			if strings.Contains(e.Text, "bootstrap") || strings.Contains(e.Text, "node -1 ") {
+			if strings.Contains(e.Text, "bootstrap") || strings.Contains(e.Text, "node -1 ") || strings.Contains(e.Text, "id: -1 ") {
 				seed++
 			}
+			if m := unresolved.FindStringSubmatch(e.Text); m != nil {
+				noName = m[1] + m[2] + m[3]
+			}
+		}
+		few := len(failed) <= fewErrors
+		if few && !s.neverJoined(failed) {
+			return
 		}
 		switch {
+		case noName != "":
+			f := s.logged(Warning, fmt.Sprintf("the name of a broker, %s, does not resolve on the client's host, so the coordinator is not reached", noName), failed)
+			if seed < len(failed) {
+				f = s.logged(Warning, fmt.Sprintf("the name of a broker, %s, as it announces itself (advertised.listeners), does not resolve on the client's host, so the coordinator is not reached", noName), failed)
+			}
+			report(f)
 		case own != "" && seed == len(failed):
 			f := s.logged(Error, "no broker answers at the address of bootstrap.servers, "+own+", which is the client's own host or container", failed)
-			f.Fix = &Fix{Summary: "Set bootstrap.servers to the broker's address as it is seen from the client."}
+			f.Fix = &Fix{Summary: "Set bootstrap.servers to the broker's address as it is seen from the client, or start the broker if it runs on this host."}
 			report(f)
 		case own != "":
-			report(s.logged(Error, fmt.Sprintf("the broker announces itself as %s (advertised.listeners), which is the client's own host or container: no broker listens there, and the coordinator is never reached", own), failed))
-		case signsOnly(failed, inspect.SignConnectFailed):
+			f := s.logged(Error, fmt.Sprintf("the broker announces itself as %s (advertised.listeners), which is the client's own host or container: no broker listens there, and the coordinator is never reached", own), failed)
+			if few {
+				f.Confidence = inspect.Medium // it may just be down
+			}
+			report(f)
+		case signsOnly(failed, inspect.SignConnectFailed) && !few:
 			report(s.logged(Warning, "connections to a broker fail, and the group is never joined", failed))
+		case few && seed == len(failed) && signsOnly(failed, inspect.SignUnreachable):
+			f := s.logged(Warning, "no broker answers at the address of bootstrap.servers, so no coordinator is found: no broker listens there, it is down, or the way to it is closed", failed)
+			f.Confidence = inspect.Medium
+			f.Fix = &Fix{Summary: "See whether that address is reached from the client's host (kgdiag check), and correct bootstrap.servers, or start the broker."}
+			report(f)
 		}
 	},
 })
+
+// unresolved are the forms in which libraries say that a name does not resolve.
+var unresolved = pattern.New(`Failed to resolve '([^']+)'|UnknownHostException: ([\w.-]+)|resolve server ([\w.:-]+)|no such host`)
 
 var loopback = pattern.New(`\b(?:localhost|127\.0\.0\.1)\b(?:/127\.0\.0\.1)?(?::\d+)?`)
 

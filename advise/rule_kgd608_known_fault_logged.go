@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
 )
@@ -36,6 +37,8 @@ var loggedFaults = []loggedFault{
 		"two nodes of brod evict each other in turn: each join of one triggers a rebalance in which the other, which waits 5 s for SyncGroup, is lost", "Upgrade brod, or let one node join first and the other when the group is stable."},
 	{inspect.RubyKafka, "", "", Warning, func(s *Subject) []inspect.LogEvent { return s.many(evicted) },
 		"ruby-kafka is evicted again and again (UNKNOWN_MEMBER_ID): brokers 2.3.0 give its old JoinGroup a rebalance timeout of zero (KAFKA-8653); on other brokers its session expires, since heartbeats are sent between messages", "Upgrade brokers of 2.3.0 to 2.3.1 or later; on others, make the work for a message shorter than session_timeout."},
+	{"", "", "", Warning, (*Subject).endedAtOnce,
+		"rebalances end within milliseconds of a new member's arrival, before any other member could rejoin, so each newcomer puts the others out: their rebalance timeout is 0, as brokers 2.3.0 take it from old clients' JoinGroup (version 0; KAFKA-8653)", "Upgrade brokers of 2.3.0 to 2.3.1 or later, or the clients to a library that speaks a newer JoinGroup; where the broker is another version, look at the client's rebalance timeout."},
 	{inspect.Java, "0.10.1", "2.6.1", Warning, (*Subject).expiredInSync, "sends no heartbeats between JoinGroup and SyncGroup (KAFKA-10134)", "Upgrade the client to 2.7.0 or later."},
 }
 
@@ -54,7 +57,7 @@ var _ = register(Rule{
 	Check: func(s *Subject, report func(Finding)) {
 		family, version := s.library()
 		for _, b := range loggedFaults {
-			if b.family != family || b.since != "" && (version == "" || !atLeast(version, b.since)) || b.before != "" && atLeast(version, b.before) {
+			if b.family != "" && b.family != family || b.since != "" && (version == "" || !atLeast(version, b.since)) || b.before != "" && atLeast(version, b.before) {
 				continue
 			}
 			es := b.shown(s)
@@ -101,4 +104,36 @@ func (s *Subject) takenTurns() []inspect.LogEvent {
 		return nil
 	}
 	return es
+}
+
+// atOnce is a time in which no member hears of a rebalance and rejoins: that takes its
+// next heartbeat.
+const atOnce = 20 * time.Millisecond
+
+// endedAtOnce are the lines of newcomers whose rebalance ended at once although the group
+// had members, which had not left.
+func (s *Subject) endedAtOnce() []inspect.LogEvent {
+	var out []inspect.LogEvent
+	var from inspect.LogEvent
+	full := false // the generation before had a member that did not go
+	for _, e := range s.logs {
+		switch {
+		case e.Broker == nil || e.Time.IsZero():
+		case e.Sign == "empty" || e.Kind == inspect.LogLeft || e.Kind == inspect.LogEvicted:
+			full, from = false, inspect.LogEvent{}
+		case e.Sign == inspect.SignPreparing:
+			if from = (inspect.LogEvent{}); e.Cause == inspect.MemberJoined && full {
+				from = e
+			}
+		case e.Sign == inspect.SignStabilized:
+			if !from.Time.IsZero() && e.Time.Sub(from.Time.Time) <= atOnce {
+				out = append(out, from)
+			}
+			full = true
+		}
+	}
+	if len(out) < fewErrors {
+		return nil
+	}
+	return out
 }

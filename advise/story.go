@@ -94,6 +94,32 @@ func (l lane) before(i int, want func(inspect.LogEvent) bool) (inspect.LogEvent,
 	return inspect.LogEvent{}, false
 }
 
+// joined picks the lines of clients that became members.
+func joined(e inspect.LogEvent) bool {
+	return e.Kind == inspect.LogJoined && e.Sign != inspect.SignAssignedByHand || e.Sign == inspect.SignJoinAnswered
+}
+
+// neverJoined reports whether the logs have no join at all and end with a trouble: no
+// line behind the last of it tells that the client found its coordinator. In a log that
+// has joins the same lines are the moments of a failover.
+func (s *Subject) neverJoined(trouble []inspect.LogEvent) bool {
+	if len(trouble) == 0 || slices.ContainsFunc(s.logs, joined) {
+		return false
+	}
+	last := trouble[len(trouble)-1]
+	return !slices.ContainsFunc(s.logs, func(e inspect.LogEvent) bool {
+		return e.Sign == inspect.SignDiscovered && behind(e, last)
+	})
+}
+
+// behind reports whether one line was written after another.
+func behind(e, other inspect.LogEvent) bool {
+	if e.Time.IsZero() || other.Time.IsZero() || e.Time.Equal(other.Time.Time) {
+		return e.From.File == other.From.File && e.From.Line > other.From.Line
+	}
+	return e.Time.After(other.Time.Time)
+}
+
 func signIs(signs ...inspect.Sign) func(inspect.LogEvent) bool {
 	return func(e inspect.LogEvent) bool { return slices.Contains(signs, e.Sign) }
 }

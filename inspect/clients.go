@@ -70,10 +70,14 @@ const (
 	SignRevokeEnd          Sign = "revoke_end"          // client: the callback is over
 	SignCallbackTook       Sign = "callback_took"       // client: how long a callback was
 	SignCallbackFailed     Sign = "callback_failed"     // client: the application's listener failed
+	SignCallbackStart      Sign = "callback_start"      // librdkafka: handed a rebalance to the application
+	SignCallbackPending    Sign = "callback_pending"    // the same, and nothing came back until the log ends
+	SignJoinAnswered       Sign = "join_answered"       // client: the answer to JoinGroup
 	SignSubscribed         Sign = "subscribed"          // client: to topics, as a member
 	SignAssignedByHand     Sign = "assigned_by_hand"    // client: to partitions, as no member
 	SignMetadataChanged    Sign = "metadata_changed"    // client: rejoins for new topics or partitions
 	SignConfigBehind       Sign = "config_behind"       // Connect worker: its config topic lacks what the leader has
+	SignConfigMismatch     Sign = "config_mismatch"     // Connect worker: the leader lacks the configuration that another reports
 	SignRequestTimeout     Sign = "request_timeout"     // client: gave a request up
 	SignIOTimeout          Sign = "io_timeout"          // client: gave a connection up
 	SignProcessingFailed   Sign = "processing_failed"   // framework: a record is tried again

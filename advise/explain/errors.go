@@ -32,6 +32,9 @@ func ofKafka(word, key string) (Term, bool) {
 }
 
 func errorTerm(c errcode.Code) Term {
+	if c.Number == 0 {
+		return Term{Word: c.Name, Also: c.Wordings, Text: "An error of clients: " + c.Meaning + ". " + c.Do}
+	}
 	text := fmt.Sprintf("Kafka's error %d: %s", c.Number, c.Message)
 	if c.Meaning != "" {
 		text = fmt.Sprintf("Kafka's error %d. To a group it means that %s. %s", c.Number, c.Meaning, c.Do)

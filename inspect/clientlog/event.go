@@ -54,13 +54,19 @@ func or(a, b string) string {
 // Kafka error.
 func bareError(l *logLine) (inspect.LogEvent, bool) {
 	c, ok := library().errorIn(l.text)
-	if !ok || c.Number == 79 || quiet(l.level) && c.Meaning == "" {
+	if !ok || c.Number == 79 || quiet(l.level) && (c.Meaning == "" || c.Number == 0) {
 		return inspect.LogEvent{}, false // MEMBER_ID_REQUIRED is part of each start
 	}
 	ev := l.event(inspect.LogError)
 	ev.Error = c.Name
+	if c.Number == 0 {
+		return ev, true
+	}
 	if !quiet(l.level) || c.Meaning != "" {
-		byError(&ev, strings.Contains(strings.ToLower(l.text), "commit"))
+		low := strings.ToLower(l.text)
+		if byError(&ev, strings.Contains(low, "commit")); ev.Kind == inspect.LogEvicted && strings.Contains(low, "heartbeat") {
+			ev.Sign = inspect.SignUnknownMember
+		}
 	}
 	return ev, true
 }

@@ -114,8 +114,11 @@ type stream struct {
 	pending []configBlock // closed blocks that wait for the version line after them
 	head    []byte        // the start of the last line that may have a time, and was not read
 	spoke   inspect.Time  // when the group code last wrote a line
-	quiet   time.Duration // the longest time in which it wrote none, since the last join
-	sent    inspect.Time  // when the last heartbeat went out, where the log tells
+	// delegated is a rebalance that librdkafka handed to the application, until the join
+	// state changes.
+	delegated *inspect.LogEvent
+	quiet     time.Duration // the longest time in which it wrote none, since the last join
+	sent      inspect.Time  // when the last heartbeat went out, where the log tells
 }
 
 // headLength is how much of a line is kept for the lines that continue it.
@@ -274,6 +277,9 @@ func (rd *reader) logical(s *stream, process string, l *logLine) error {
 	if known && !l.time.IsZero() {
 		s.silence(&ev, l.time)
 	}
+	if s.delegated != nil && strings.Contains(l.text, "changed join state") {
+		s.delegated = nil
+	}
 	if !ok || s.heartbeats(&ev, l) {
 		return nil
 	}
@@ -288,6 +294,10 @@ func (rd *reader) logical(s *stream, process string, l *logLine) error {
 	}
 	ev.From = inspect.Position{File: rd.name, Line: int(rd.sum.Lines)}
 	ev.Text = quote(withoutLogger(l.raw))
+	if ev.Sign == inspect.SignCallbackStart {
+		s.delegated = &ev
+		return nil
+	}
 	return rd.emit(ev)
 }
 
@@ -332,11 +342,29 @@ func (rd *reader) finish() error {
 		if err := rd.listed(s); err != nil {
 			return err
 		}
+		if err := rd.pendingCallback(s); err != nil {
+			return err
+		}
 	}
 	if rd.sum.Events == 0 && rd.first != nil {
 		return rd.emit(*rd.first)
 	}
 	return nil
+}
+
+// leastPending is how long the group code of a log must go on behind a rebalance that was
+// handed to the application, before that is said to be pending.
+const leastPending = time.Second
+
+// pendingCallback hands out a rebalance that was handed to the application and never came
+// back, though the log goes on.
+func (rd *reader) pendingCallback(s *stream) error {
+	ev := s.delegated
+	if ev == nil || ev.Time.IsZero() || s.spoke.Sub(ev.Time.Time) < leastPending {
+		return nil
+	}
+	ev.Sign, ev.Length = inspect.SignCallbackPending, inspect.Ms(s.spoke.Sub(ev.Time.Time))
+	return rd.emit(*ev)
 }
 
 var jarVersion = pattern.New(`kafka-clients-(\d[\w.]*?)\.jar`)

@@ -29,6 +29,10 @@ func meaning(ev *inspect.LogEvent, l *logLine, f found) {
 		rejoinReason(ev, parts)
 	case s.sign == "heartbeat":
 		heartbeatReason(ev, l.text)
+	case s.library == "connect" && s.kind == inspect.LogJoined && strings.Contains(l.text, "Assignment{error=1"):
+		ev.Kind, ev.Sign, ev.Length = inspect.LogNote, inspect.SignConfigMismatch, nil
+	case s.sign == inspect.SignJoinAnswered && !strings.Contains(l.text, "no error"):
+		ev.Sign = "join_failed"
 	case s.sign == "transition":
 		transition(ev, l.text)
 	case s.sign == "brod_reason":

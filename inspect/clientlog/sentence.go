@@ -194,7 +194,7 @@ var library = sync.OnceValue(func() *book {
 		}
 	}
 	b.prove()
-	for _, c := range errcode.All() {
+	for _, c := range slices.Concat(errcode.All(), errcode.Clients()) {
 		b.words = append(b.words, wording{c.Name, c})
 		for _, w := range c.Wordings {
 			b.words = append(b.words, wording{w, c})

@@ -10,9 +10,10 @@ import (
 
 // Code is one error of Kafka's protocol.
 type Code struct {
-	Number    int    // -1 to some 130; see Errors.java
-	Name      string // UNKNOWN_MEMBER_ID
+	Number    int    // -1 to some 130; see Errors.java; 0 is a client's own error
+	Name      string // UNKNOWN_MEMBER_ID; some words for a client's own
 	Retriable bool   // the client tries again by itself
+	Harmless  bool   // of a client's own: nothing is wrong with the group
 	Exception string // of the Java client, without its package; "" unknown
 	Message   string // the protocol's own, in English
 	Meaning   string // for a consumer group, in a clause; "" where the code does not concern groups
@@ -23,6 +24,28 @@ type Code struct {
 
 //go:embed errors.tsv
 var table string
+
+// clientTable holds the errors that clients and frameworks raise by themselves, of which
+// no broker knows.
+//
+//go:embed clients.tsv
+var clientTable string
+
+var clients = sync.OnceValue(func() []Code {
+	var out []Code
+	for line := range strings.Lines(clientTable) {
+		f := strings.Split(strings.TrimRight(line, "\n"), "\t")
+		if strings.HasPrefix(line, "#") || len(f) != 5 {
+			continue // the tests hold the rows to their columns
+		}
+		out = append(out, Code{Name: f[0], Retriable: f[1] == "retriable", Harmless: f[1] == "harmless", Message: f[2], Meaning: f[2], Do: f[3], Wordings: strings.Split(f[4], "|")})
+	}
+	return out
+})
+
+// Clients are the errors of clients and frameworks themselves, by their own words; the
+// caller must not change it.
+func Clients() []Code { return clients() }
 
 // all is the table, read when it is first needed.
 var all = sync.OnceValue(func() []Code {
@@ -50,8 +73,8 @@ func Lookup(word string) (Code, bool) {
 		return Code{}, false
 	}
 	n, err := strconv.Atoi(word)
-	for _, c := range all() {
-		if err == nil && c.Number == n || strings.EqualFold(c.Name, word) || strings.EqualFold(c.Exception, word) ||
+	for _, c := range slices.Concat(all(), clients()) {
+		if err == nil && c.Number == n && n != 0 || strings.EqualFold(c.Name, word) || c.Exception != "" && strings.EqualFold(c.Exception, word) ||
 			slices.ContainsFunc(c.Wordings, func(w string) bool { return strings.EqualFold(w, word) }) {
 			return c, true
 		}

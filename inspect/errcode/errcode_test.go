@@ -1,6 +1,9 @@
 package errcode
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestEveryCodeIsThere(t *testing.T) {
 	seen := map[int]bool{}
@@ -47,6 +50,25 @@ func TestCodesOfGroupsAreExplained(t *testing.T) {
 		for _, c := range All() {
 			if c.Number == n && c.Meaning == "" {
 				t.Errorf("%s (%d) is not explained", c.Name, n)
+			}
+		}
+	}
+}
+
+// TestClientsErrors holds the errors of clients themselves to their columns, and their
+// wordings to a length by which a log's first look finds them.
+func TestClientsErrors(t *testing.T) {
+	rows := strings.Count(clientTable, "\n") - 1
+	if len(Clients()) != rows || rows < 20 {
+		t.Errorf("%d of %d rows have their columns", len(Clients()), rows)
+	}
+	for _, c := range Clients() {
+		if c.Name == "" || c.Meaning == "" || c.Do == "" || !strings.HasSuffix(c.Do, ".") || strings.HasSuffix(c.Meaning, ".") {
+			t.Errorf("%q: want a name, a clause and a sentence", c.Name)
+		}
+		for _, w := range c.Wordings {
+			if got, ok := Lookup(w); len(w) < 11 || !ok || got.Name != c.Name {
+				t.Errorf("%s: wording %q is too short, or is taken for %q", c.Name, w, got.Name)
 			}
 		}
 	}
