@@ -74,7 +74,7 @@ func Retired() map[string]string { return map[string]string{} }
 func Families() map[byte]string {
 	return map[byte]string{
 		'1': "timing", '2': "membership churn", '3': "coordinator and offsets topic", '4': "protocol and assignment",
-		'5': "configuration files", '6': "known bugs by version", '9': "limits of this tool",
+		'5': "configuration files", '6': "known bugs by version", '7': "what the program does", '9': "limits of this tool",
 	}
 }
 

@@ -141,7 +141,52 @@ type ClientConfig struct {
 	Spellings map[string]string `json:"spellings,omitempty"`
 	// Problems are facts about the text itself: unknown and misplaced keys, duplicates.
 	Problems []ConfigProblem `json:"problems,omitempty"`
+	// Acts are what the text of a program does with its consumers; nil for other files.
+	Acts []Act `json:"acts,omitempty"`
 }
+
+// Act is something that the text of a program does with a consumer, beside what it sets.
+// It is read from the text, not from its flow: a call is there, whether it is reached is
+// not known.
+type Act struct {
+	Kind     ActKind   `json:"kind"`
+	Where    Position  `json:"where"`
+	Call     string    `json:"call"`                // as written: "Thread.sleep", "consumer.assign"
+	Consumer string    `json:"consumer,omitempty"`  // the variable; "" unknown
+	Group    string    `json:"group,omitempty"`     // its group.id as the text gives it; an expression stands in parentheses
+	Topics   string    `json:"topics,omitempty"`    // literals, separated by commas; "" unknown
+	Length   *Millis   `json:"length_ms,omitempty"` // of a sleep or a timer
+	Each     bool      `json:"each,omitempty"`      // once for each record, not once for each poll
+	Other    *Position `json:"other,omitempty"`     // where the other end of it stands
+}
+
+// ActKind is the kind of an Act.
+type ActKind string
+
+// The kinds.
+const (
+	ActSubscribe       ActKind = "subscribe"            // joins the group for topics
+	ActAssign          ActKind = "assign"               // takes partitions by itself, outside a rebalance callback
+	ActBoth            ActKind = "assign_and_subscribe" // one consumer does both; Other is the subscribe
+	ActCommit          ActKind = "commit"               // of a consumer that neither subscribes nor assigns
+	ActSleep           ActKind = "sleep"                // between two polls
+	ActRequest         ActKind = "request"              // a request over HTTP, between two polls
+	ActDatabase        ActKind = "database"             // a call of a database, between two polls
+	ActProcess         ActKind = "process"              // another program is run, between two polls
+	ActBlocksLoop      ActKind = "blocks_event_loop"    // a blocking call where heartbeats are sent by the same event loop
+	ActMadeOften       ActKind = "made_often"           // a consumer is made for each request, message or pass of a loop
+	ActTimer           ActKind = "polled_by_timer"      // a timer polls; Length is its period
+	ActNotClosed       ActKind = "not_closed"           // the program ends its loop and never closes the consumer
+	ActShared          ActKind = "shared_by_threads"    // one consumer, several threads
+	ActRandomGroup     ActKind = "random_group"         // group.id is made anew with each start
+	ActNoAssign        ActKind = "callback_without_assign"
+	ActPollsInCallback ActKind = "polls_in_callback"   // only the rebalance callback polls
+	ActConsumedOnce    ActKind = "consumed_once"       // sarama's Consume is not called again
+	ActPausedWork      ActKind = "paused_without_poll" // pauses, works and resumes without a poll between
+	ActResubscribes    ActKind = "subscribes_again"    // a subscription replaces the one before; Other is the earlier one
+	ActBackOff         ActKind = "back_off"            // Spring waits so long between two tries, between two polls
+	ActNoGroup         ActKind = "no_group"            // group.id is None
+)
 
 // Origin says how a setting came to its value.
 type Origin string

@@ -129,6 +129,7 @@ func imageVersion(image string) string {
 // Beside joins the configurations of files and of logs. What a program prints of its
 // settings counts where no file was given; it is of the client that the flags name.
 func Beside(files, logged []inspect.ClientConfig) []inspect.ClientConfig {
+	files = withPrograms(files)
 	printed := func(c inspect.ClientConfig) bool { return c.Dialect == "printed" }
 	flags := len(files) == 1 && files[0].Where.File == FromFlags && len(files[0].Settings) == 0
 	if len(files) > 0 && !flags {
@@ -143,4 +144,30 @@ func Beside(files, logged []inspect.ClientConfig) []inspect.ClientConfig {
 		}
 	}
 	return logged
+}
+
+// withPrograms hands what a program without settings does to the one consumer that other
+// files configure: its timeouts are what the program runs with.
+func withPrograms(files []inspect.ClientConfig) []inspect.ClientConfig {
+	program := func(c inspect.ClientConfig) bool { return len(c.Acts) > 0 && len(c.Settings) == 0 }
+	set := -1
+	for i, c := range files {
+		switch {
+		case program(c):
+		case set >= 0:
+			return files
+		default:
+			set = i
+		}
+	}
+	if set < 0 {
+		return files
+	}
+	to := files[set]
+	for _, c := range files {
+		if program(c) {
+			to.Acts = append(slices.Clone(to.Acts), c.Acts...)
+		}
+	}
+	return []inspect.ClientConfig{to}
 }

@@ -3,6 +3,7 @@ package clientconf
 import (
 	"bytes"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -63,7 +64,7 @@ var uses = []struct {
 	word   string
 	family inspect.Family
 }{
-	{"BroadwayKafka", inspect.Brod}, {"brod", inspect.Brod}, {"kafka_ex", inspect.KafkaEx}, {"KafkaEx", inspect.KafkaEx}, {"kafka.consumer(group_id:", inspect.RubyKafka},
+	{"BroadwayKafka", inspect.Brod}, {"brod", inspect.Brod}, {"kafka_ex", inspect.KafkaEx}, {"KafkaEx.", inspect.KafkaEx}, {"faststream.kafka", inspect.AIOKafka}, {"kafka.consumer(group_id:", inspect.RubyKafka},
 	{"Racecar", inspect.Librdkafka}, {"require \"kafka\"", inspect.RubyKafka}, {"require 'kafka'", inspect.RubyKafka}, {"faust.App(", inspect.AIOKafka},
 	{"org.apache.kafka.streams", inspect.StreamsLib}, {"StreamsConfig.", inspect.StreamsLib}, {"ConsumerConfig.", inspect.Java}, {"org.apache.kafka", inspect.Java},
 	{"KafkaListener", inspect.Java}, {"AIOKafka", inspect.AIOKafka}, {"aiokafka", inspect.AIOKafka}, {"confluent_kafka", inspect.Librdkafka},
@@ -101,6 +102,9 @@ func sniffSource(name string, data []byte) int {
 		if tellingKeys[a.key] && (named || strings.Contains(a.spelled, ".") || strings.HasSuffix(a.spelled, "_CONFIG")) {
 			return 50
 		}
+	}
+	if len(actsOf(name, data, familyOfText(name, data))) > 0 {
+		return 30
 	}
 	return 0
 }
@@ -147,7 +151,46 @@ func readSource(name string, data []byte, o Options) ([]inspect.ClientConfig, er
 		b.setUnit(a.key, a.spelled, a.inUnit(text), a.line, rankOwn, a.unit)
 	}
 	flush()
-	return out, nil
+	return withActs(out, actsOf(name, data, family), begin), nil
+}
+
+// withActs hands each act of a program's text to the consumer that it is about: the one of
+// its group, else the last whose settings begin above it. Where the text sets nothing, the
+// acts make a consumer of their own.
+func withActs(configs []inspect.ClientConfig, acts []inspect.Act, begin func() *builder) []inspect.ClientConfig {
+	if len(configs) == 0 && len(acts) > 0 {
+		c := begin().c
+		c.Where.Line, c.Group = acts[0].Where.Line, soleGroup(acts)
+		configs = []inspect.ClientConfig{c}
+	}
+	for _, a := range acts {
+		to := 0
+		for i, c := range configs {
+			if c.Where.Line <= a.Where.Line {
+				to = i
+			}
+		}
+		if i := slices.IndexFunc(configs, func(c inspect.ClientConfig) bool { return a.Group != "" && c.Group == a.Group }); i >= 0 {
+			to = i
+		}
+		configs[to].Acts = append(configs[to].Acts, a)
+	}
+	return configs
+}
+
+// soleGroup is the one group that acts name as a literal; "" where there are none or several.
+func soleGroup(acts []inspect.Act) string {
+	group := ""
+	for _, a := range acts {
+		switch {
+		case a.Group == "" || strings.HasPrefix(a.Group, "("):
+		case group != "" && group != a.Group:
+			return ""
+		default:
+			group = a.Group
+		}
+	}
+	return group
 }
 
 // inUnit is a value as the setting's plain numbers count it: what names a unit of its own

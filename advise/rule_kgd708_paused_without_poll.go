@@ -1,0 +1,25 @@
+package advise
+
+import (
+	"fmt"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+var _ = register(Rule{
+	ID: "KGD708", Name: "paused-without-poll", Severity: Warning, Since: "v0.3.0", Scope: PerClient,
+	Needs: []inspect.Fact{inspect.FactClientConfig},
+	Doc: Doc{
+		Summary: "A program pauses its partitions, works and resumes without a poll between.",
+		Why:     "pause() stops records, not the poll interval: the consumer has to be polled while it is paused. Without a poll the work counts against max.poll.interval.ms as if nothing had been paused.",
+		Fix:     "Do the work in another thread and poll on meanwhile, until it is done.",
+		Price:   "none",
+		Refs:    []string{"KafkaConsumer.pause", "KIP-62"},
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		for _, a := range s.acts(inspect.ActPausedWork) {
+			report(s.acted(Warning, fmt.Sprintf("%s (line %d) is followed by work and by resume (%s) without a poll between: the work counts against max.poll.interval.ms all the same", a.Call, a.Where.Line, line(*a.Other, a.Where.File)), a))
+			return
+		}
+	},
+})

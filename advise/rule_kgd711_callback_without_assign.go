@@ -1,0 +1,23 @@
+package advise
+
+import (
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+var _ = register(Rule{
+	ID: "KGD711", Name: "callback-without-assign", Severity: Error, Since: "v0.3.0", Scope: PerClient,
+	Needs: []inspect.Fact{inspect.FactClientConfig},
+	Doc: Doc{
+		Summary: "A rebalance callback of librdkafka does not assign the partitions.",
+		Why:     "With a rebalance callback librdkafka leaves the assignment to the application: until the callback calls assign() (or incremental_assign) the member stays in wait-assign-rebalance_cb. It sends heartbeats and reads nothing.",
+		Fix:     "Call assign() with the new partitions and unassign() when they are revoked, or remove the callback.",
+		Price:   "none",
+		Refs:    []string{"rd_kafka_conf_set_rebalance_cb"},
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		for _, a := range s.acts(inspect.ActNoAssign) {
+			report(s.acted(Error, "a rebalance callback is set (rebalance_cb), and nothing in the file calls assign: the assignment then waits for it, the member reads nothing, and the group's next rebalance waits too", a))
+			return
+		}
+	},
+})

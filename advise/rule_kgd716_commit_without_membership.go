@@ -1,0 +1,30 @@
+package advise
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+var _ = register(Rule{
+	ID: "KGD716", Name: "commit-without-membership", Severity: Warning, Since: "v0.3.0", Scope: PerClient,
+	Needs: []inspect.Fact{inspect.FactClientConfig},
+	Doc: Doc{
+		Summary: "A consumer commits that neither subscribes nor assigns.",
+		Why:     "A commit of a consumer that is no member counts for a group without members alone. While others with the group.id are in the group, the coordinator refuses it with UNKNOWN_MEMBER_ID.",
+		Fix:     "Stop the group's members before offsets are set from outside, or commit from a member.",
+		Price:   "the group does not consume meanwhile",
+		Refs:    []string{"UNKNOWN_MEMBER_ID (25)", "kafka-consumer-groups --reset-offsets"},
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		for _, a := range s.acts(inspect.ActCommit) {
+			sev := Info
+			if slices.ContainsFunc(s.Case.LogEvents, evicted) {
+				sev = Warning
+			}
+			report(s.acted(sev, fmt.Sprintf("%s is called, and the consumer never joined %s (no subscribe): while the group has other members, the commit is refused with UNKNOWN_MEMBER_ID", a.Call, theGroup(a.Group)), a))
+			return
+		}
+	},
+})

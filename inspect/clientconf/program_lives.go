@@ -1,0 +1,205 @@
+package clientconf
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pattern"
+)
+
+// How long a program keeps its consumers, and who runs them.
+
+var (
+	requestHead = pattern.New(`@(?:Get|Post|Put|Delete|Request)Mapping|@(?:app|router|bp|blueprint)\.(?:route|get|post|put|delete)\b|\b(?:app|router|server|fastify)\.(?:get|post|put|delete|use)\(|http\.ResponseWriter|HandleFunc\(|exports\.handler|lambda_handler|IActionResult|ActionResult<|\[Http(?:Get|Post)|\bdo(?:Get|Post)\(|def do_(?:GET|POST)|@(?:Get|Post)\(|gin\.Context|echo\.Context`)
+	timerHead   = pattern.New(`\bsetInterval\s*\(|@Scheduled\s*\(|scheduleAtFixedRate\s*\(|scheduleWithFixedDelay\s*\(|cron\.schedule\s*\(|new Timer\s*\(|Timer\s*\(|schedule\.every\s*\(|time\.NewTicker\s*\(|threading\.Timer\s*\(`)
+	fixedRate   = pattern.New(`fixed(?:Delay|Rate)\s*=\s*([^,)]+)`)
+	threadHead  = pattern.New(`\.submit\s*\(|\.execute\s*\(|\bnew Thread\s*\(|threading\.Thread\s*\(|Thread\.new|Task\.Run\s*\(|\bgo func\b|thread::spawn|Executors?\.\w+`)
+	noAssign    = pattern.New(`rebalance_cb["']?\s*(?::|=>|=|,)|setRebalanceCb\s*\(|rd_kafka_conf_set_rebalance_cb`)
+	anyAssign   = pattern.New(`\bassign\s*\(|->assign\s*\(|incremental_assign|incrementalAssign|rd_kafka_assign`)
+)
+
+// makings tells of consumers that are made again and again.
+func (a *acting) makings() {
+	for _, m := range a.made {
+		for _, b := range a.around(m.at) {
+			often := requestHead.MatchString(b.header) || handler.MatchString(b.header) || b.loop && !boundedLoop.MatchString(b.header) && !a.polledInside(b)
+			if often {
+				head := inspect.Position{File: a.name, Line: b.line}
+				a.add(inspect.Act{Kind: inspect.ActMadeOften, Where: a.position(m.at), Call: strings.TrimSpace(strings.TrimSuffix(a.bare[m.at:a.openAfter(m.at)], "(")), Consumer: m.name, Group: m.group, Other: &head, Each: b.loop})
+				return
+			}
+			if b.handedOff {
+				break
+			}
+		}
+	}
+}
+
+// polledInside reports whether a loop holds the loop that polls: then it starts the
+// consumer again when that one has ended.
+func (a *acting) polledInside(loop block) bool {
+	return slices.ContainsFunc(a.regions, func(r region) bool { return r.start > loop.start && r.end <= loop.end })
+}
+
+func (a *acting) openAfter(at int) int {
+	if i := strings.IndexByte(a.bare[at:], '('); i >= 0 {
+		return at + i
+	}
+	return len(a.bare)
+}
+
+// boundedLoop are loops that run a few times, each with a consumer of its own: a pool.
+var boundedLoop = pattern.New(`^\s*(?:for\b.*(?:<|range|\.\.|in\b|of\b|:=|:)|\d+\.times|.*\.each\b|.*\.forEach\()`)
+
+// timers tells of timers that poll.
+func (a *acting) timers() {
+	for _, c := range a.methods(pollings) {
+		m, ok := ofConsumer(c, a.made)
+		if !ok || c.method == "run" {
+			continue
+		}
+		for _, b := range a.around(c.at) {
+			if b.loop {
+				break // a timer that starts a loop
+			}
+			if !timerHead.MatchString(b.header) {
+				continue
+			}
+			act := a.act(inspect.ActTimer, c, m)
+			head := inspect.Position{File: a.name, Line: b.line}
+			act.Other, act.Length = &head, a.timerPeriod(b)
+			a.add(act)
+			return
+		}
+	}
+}
+
+// timerPeriod is a timer's period: the argument behind its function, or its fixed rate.
+func (a *acting) timerPeriod(b block) *inspect.Millis {
+	text := ""
+	if m := fixedRate.FindStringSubmatch(b.header); m != nil {
+		text = m[1]
+	} else if rest := strings.TrimLeft(a.raw[min(b.end+1, len(a.raw)):], " \n\t"); strings.HasPrefix(rest, ",") {
+		text = expression(rest[1:])
+	}
+	value, ok := a.values.of(text, true)
+	if !ok {
+		return nil
+	}
+	d, ok := duration(strings.TrimSuffix(value, "ms"), "ms")
+	if !ok || d <= 0 {
+		return nil
+	}
+	return inspect.Ms(d)
+}
+
+// callbacks tells of rebalance callbacks that do not do what theirs is, and of what only
+// they do.
+func (a *acting) callbacks() {
+	if at := noAssign.FindStringSubmatchIndex(a.raw); at != nil && !anyAssign.MatchString(a.bare) && !strings.Contains(a.raw[at[1]:min(at[1]+20, len(a.raw))], "true") {
+		a.add(inspect.Act{Kind: inspect.ActNoAssign, Where: a.position(at[0]), Call: "rebalance_cb"})
+	}
+	polls := slices.DeleteFunc(a.methods(pollings), func(c call) bool { _, ok := ofConsumer(c, a.made); return !ok })
+	if len(polls) > 0 && !slices.ContainsFunc(polls, func(c call) bool { return !a.insideCallback(c.at) }) {
+		m, _ := ofConsumer(polls[0], a.made)
+		a.add(a.act(inspect.ActPollsInCallback, polls[0], m))
+	}
+	if a.family == inspect.Sarama {
+		a.consumedOnce()
+	}
+	a.pausedWork()
+}
+
+func (a *acting) insideCallback(at int) bool {
+	for _, b := range a.around(at) {
+		if b.callback {
+			return true
+		}
+	}
+	return false
+}
+
+// consumedOnce tells of sarama's Consume outside a loop: it returns with each rebalance.
+func (a *acting) consumedOnce() {
+	for _, c := range a.methods(set("Consume")) {
+		if strings.Count(c.args, ",") < 2 {
+			continue
+		}
+		if !slices.ContainsFunc(a.around(c.at), func(b block) bool { return b.loop }) {
+			m, _ := ofConsumer(c, a.made)
+			a.add(a.act(inspect.ActConsumedOnce, c, m))
+			return
+		}
+	}
+}
+
+// pausedWork tells of a pause and a resume with work and no poll between them.
+func (a *acting) pausedWork() {
+	resumes := a.methods(set("resume", "Resume"))
+	for _, c := range a.methods(set("pause", "Pause")) {
+		m, ok := ofConsumer(c, a.made)
+		if !ok {
+			continue
+		}
+		for _, r := range resumes {
+			if r.receiver != c.receiver || r.at < c.end || a.functionAt(r.at) != a.functionAt(c.at) {
+				continue
+			}
+			polled := slices.ContainsFunc(a.methods(pollings), func(p call) bool { return p.at > c.end && p.at < r.at })
+			if !polled && strings.Count(a.bare[c.end:r.at], "(") > 0 && a.family != inspect.KafkaJS {
+				act, other := a.act(inspect.ActPausedWork, c, m), a.position(r.at)
+				act.Other = &other
+				a.add(act)
+				return
+			}
+		}
+	}
+}
+
+var leavesLoop = pattern.New(`\b(?:break|return|exit|os\.Exit|System\.exit)\b`)
+
+// endings tells of a program that ends its poll loop, or has none, and never closes its
+// consumer.
+func (a *acting) endings() {
+	polled := slices.ContainsFunc(a.methods(pollings), func(c call) bool { _, ok := ofConsumer(c, a.made); return ok && len(a.around(c.at)) == 0 })
+	if closings.MatchString(a.bare) || !polled && len(a.regions) == 0 {
+		return
+	}
+	for _, r := range a.regions {
+		if !leavesLoop.MatchString(a.bare[r.start:r.end]) {
+			return // a loop without end: the process is ended from outside
+		}
+	}
+	for _, m := range a.made {
+		if m.name != "" && !handler.MatchString(a.raw) {
+			a.add(inspect.Act{Kind: inspect.ActNotClosed, Where: a.position(m.at), Call: m.name, Consumer: m.name, Group: m.group})
+			return
+		}
+	}
+}
+
+// threads tells of one consumer that several threads use.
+func (a *acting) threads() {
+	if a.family != inspect.Java && a.family != inspect.KafkaPython {
+		return
+	}
+	calls := a.methods(set("poll", "commitSync", "commit", "commitAsync", "seek", "pause", "resume", "assign", "position"))
+	for _, c := range calls {
+		m, ok := ofConsumer(c, a.made)
+		if !ok || m.at == 0 && m.line == 0 {
+			continue
+		}
+		for _, b := range a.around(c.at) {
+			if b.start <= m.at && m.at < b.end {
+				break // made in the same thread
+			}
+			if threadHead.MatchString(b.header) && slices.ContainsFunc(calls, func(o call) bool { return o.receiver == c.receiver && (o.at < b.start || o.at >= b.end) }) {
+				act, other := a.act(inspect.ActShared, c, m), inspect.Position{File: a.name, Line: b.line}
+				act.Other = &other
+				a.add(act)
+				return
+			}
+		}
+	}
+}
