@@ -26,7 +26,7 @@ func TestCatalogueIsNotEmpty(t *testing.T) {
 }
 
 var (
-	idPattern   = regexp.MustCompile(`^KGD[1-69]\d\d$`)
+	idPattern   = regexp.MustCompile(`^KGD[1-79]\d\d$`)
 	namePattern = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 	filePattern = regexp.MustCompile(`^rule_(kgd\d{3})_([a-z0-9_]+)\.go$`)
 )

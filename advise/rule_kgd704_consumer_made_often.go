@@ -11,7 +11,7 @@ var _ = register(Rule{
 	Needs: []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
 		Summary: "A program makes a consumer for each request, message or pass of a loop.",
-		Why: "Each new consumer joins the group, and each one that ends leaves it or is put out when its session is over. All members rebalance each time, and with consumers that come and go faster than " +
+		Why: "Each new consumer joins the group, and each one that ends leaves it or is evicted when its session expires. All members rebalance each time, and with consumers that come and go faster than " +
 			"the group settles it never does.",
 		Fix:   "Make the consumer once, when the program starts, and keep it.",
 		Price: "none",

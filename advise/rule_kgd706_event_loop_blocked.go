@@ -11,7 +11,7 @@ var _ = register(Rule{
 	Needs: []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
 		Summary: "A blocking call holds up the event loop that sends the heartbeats.",
-		Why:     "aiokafka and kafkajs send heartbeats from the event loop that runs the application's code too. While a call blocks it, no heartbeat is sent; past the session timeout the coordinator puts the member out.",
+		Why:     "aiokafka and kafkajs send heartbeats from the event loop that runs the application's code too. While a call blocks it, no heartbeat is sent; past the session timeout the coordinator evicts the member.",
 		Fix:     "Use the asynchronous form of the call, or run it in a thread.",
 		Price:   "none",
 		Refs:    []string{"aiokafka coordinator", "asyncio.to_thread"},
