@@ -245,13 +245,14 @@ func (s *Subject) evictedFix(es []inspect.LogEvent, told string) *Fix {
 // silence is from how long on a gap in a client's own lines is worth a word.
 const silence = 20 * time.Second
 
-// silenceBefore says for how long the client's log had no line of its group code since the
-// last join before an eviction, where that is long.
+// silenceBefore says for how long at most the client's log had no line of its group code
+// before an eviction, since the last join that it shows, where that is long: the gap need
+// not be the last one.
 func (s *Subject) silenceBefore(e inspect.LogEvent) string {
 	if e.Quiet == nil || e.Quiet.Duration() < silence {
 		return ""
 	}
-	return "its group code logged nothing in the " + span(e.Quiet.Duration().Round(time.Second)) + " before"
+	return "the longest gap between two lines of its group code before that was " + span(e.Quiet.Duration().Round(time.Second))
 }
 
 // slowAnswer names the coordinator where one of its answers was given up in the two

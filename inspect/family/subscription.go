@@ -9,15 +9,17 @@ type subscription struct {
 	topics   []string
 	userData []byte  // nil null
 	rack     *string // v3
-	cut      bool    // v1 that ends where its owned partitions should begin, as kafka-go writes it
-	assignor string  // selected in the group; not in the bytes
+	// generation is GenerationId (v2): -1 where there is none.
+	generation int32
+	cut        bool   // v1 that ends where its owned partitions should begin, as kafka-go writes it
+	assignor   string // selected in the group; not in the bytes
 }
 
 // readSubscription reads the bytes of a member's subscription; false where they are
 // missing or of another form.
 func readSubscription(b []byte) (subscription, bool) {
 	r := reader{b: b}
-	s := subscription{version: r.int16()}
+	s := subscription{version: r.int16(), generation: -1}
 	n := r.int32()
 	if r.bad || s.version < 0 || n < 0 || int(n) > len(b) {
 		return s, false
@@ -36,15 +38,9 @@ func readSubscription(b []byte) (subscription, bool) {
 		s.cut = true
 		return s, true
 	}
-	owned := r.int32()
-	for i := int32(0); i < owned && !r.bad; i++ {
-		r.text()
-		for k := r.int32(); k > 0 && !r.bad; k-- {
-			r.int32()
-		}
-	}
+	r.assignment()
 	if s.version >= 2 {
-		r.int32() // GenerationId
+		s.generation = r.int32()
 	}
 	if s.version >= 3 {
 		s.rack = r.nullableText()
@@ -83,6 +79,16 @@ func (r *reader) int32() int32 {
 		return int32(binary.BigEndian.Uint32(b))
 	}
 	return 0
+}
+
+// assignment passes over topics with their partitions.
+func (r *reader) assignment() {
+	for n := r.int32(); n > 0 && !r.bad; n-- {
+		r.text()
+		for k := r.int32(); k > 0 && !r.bad; k-- {
+			r.int32()
+		}
+	}
 }
 
 // text is a string with an int16 length.

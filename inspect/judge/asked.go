@@ -17,7 +17,8 @@ const (
 
 // Questions are where the partitions of departed members should be asked about, so that
 // nobody has to guess whether records waited in a silence: at the last commit, and when
-// the member was out. Only departures are asked about whose silence means something and
+// the member was out; and whether it had polled in time where it may have closed: within
+// its poll interval before that. Only departures are asked about whose silence means something and
 // whose backlog the log does not show, within the Case's window; the newest first.
 func Questions(c *inspect.Case, opts Options) []inspect.OffsetQuery {
 	var out []inspect.OffsetQuery
@@ -52,8 +53,12 @@ func (e *evidence) open() bool {
 
 func (e *evidence) questions() []inspect.OffsetQuery {
 	var out []inspect.OffsetQuery
+	moments := []time.Time{e.lastAt, e.hi}
+	if e.rebalance > 0 && !e.cad.timer && !e.inTime() && slices.Contains(e.causes, inspect.MemberLeft) {
+		moments = append(moments, e.freshSince())
+	}
 	for _, k := range e.idle[:min(len(e.idle), fewParts)] {
-		for _, at := range []time.Time{e.lastAt, e.hi} {
+		for _, at := range moments {
 			out = append(out, inspect.OffsetQuery{Topic: k.Topic, Partition: k.Partition, At: inspect.At(at)})
 		}
 	}

@@ -207,6 +207,7 @@ func (h heldOut) views() []view {
 func asked(read func(labelled) *inspect.Case) func(labelled) *inspect.Case {
 	return func(l labelled) *inspect.Case {
 		c := read(l)
+		c.OffsetsAt = nil // what was asked when it was recorded
 		c.OffsetsAt = l.Answer(Questions(c, Options{}))
 		return c
 	}

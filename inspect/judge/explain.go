@@ -81,7 +81,7 @@ var explanations = []explanation{
 		fits: func(e *evidence) bool { return e.moved }, rivals: (*evidence).possible,
 		says: always("the coordinator moved in between, which restarts every session: silence proves nothing")},
 	{name: "both processes were seen", cause: inspect.RestartedWithinSession, conf: inspect.High, back: inspect.ReturnedNewProcess,
-		fits: func(e *evidence) bool { return e.bothSeen },
+		fits: func(e *evidence) bool { return e.bothSeen && !e.livesOn() },
 		says: always("seen live: the new process had joined while the old one still was a member"),
 		doubts: [][]doubt{{
 			{cap: inspect.Medium, when: func(e *evidence, _ *verdict) bool { return e.ret != nil && e.ret.ambiguous }},
@@ -220,11 +220,15 @@ var (
 		{cap: inspect.Low, when: func(e *evidence, _ *verdict) bool { return e.inBatch },
 			says: always("an overrun inside a batch whose records are committed one by one would look the same")},
 		{cap: inspect.Medium, rival: inspect.PollIntervalExceeded,
-			when: func(e *evidence, _ *verdict) bool { return !e.inBatch && !e.cad.timer && !e.polled },
+			when: func(e *evidence, _ *verdict) bool { return !e.inBatch && !e.cad.timer && !e.inTime() },
 			says: always("it commits by itself, so an overrun inside a batch, after which it did not come back, is possible")},
+		// No timeout of a classic member that polled in time, or whose commits come with its
+		// polls, ends that soon after a commit. A background committer outlives the poll loop,
+		// and a KIP-848 member's return may show that it lives on.
 		{cap: inspect.Medium,
 			when: func(e *evidence, _ *verdict) bool {
-				return !e.inBatch && (e.cad.timer || e.polled) && !e.cameBack() && !e.tailed
+				return !e.inBatch && (e.cad.timer || e.inTime()) && !e.cameBack() && !e.tailed &&
+					(e.server() || !e.inTime() && e.family != inspect.Java)
 			},
 			says: always("the log ends too soon to show a return")},
 		closingCommit,
@@ -240,8 +244,10 @@ var (
 				return e.equal() && !e.step.ServerSide && e.family == inspect.Unknown
 			},
 			says: always("its rebalance timeout is as long: where that is its poll interval, an overrun looks the same")},
-		{rival: inspect.MemberLeft, when: func(e *evidence, _ *verdict) bool { return !e.cameBack() },
+		{rival: inspect.MemberLeft, when: func(e *evidence, _ *verdict) bool { return !e.cameBack() && !e.onlyExpires() },
 			says: always("a crash, and a close by a client that sends no LeaveGroup, look the same")},
+		{when: func(e *evidence, _ *verdict) bool { return !e.cameBack() && e.onlyExpires() },
+			says: always("it sends no LeaveGroup when it closes, so whether it crashed or was stopped does not show")},
 	}
 	overrunDoubts = []doubt{
 		{rival: inspect.MemberLeft, when: func(e *evidence, _ *verdict) bool { return !e.cameBack() },
@@ -250,7 +256,10 @@ var (
 	// timeoutDoubts: that records waited in the silence, and a return that is its own.
 	timeoutDoubts = []doubt{
 		{cap: inspect.Medium, when: func(e *evidence, _ *verdict) bool { return e.waiting != 1 && !e.cad.repeats }},
-		{cap: inspect.Medium, when: func(e *evidence, _ *verdict) bool { return e.Swap == nil && (e.ret == nil || e.ret.ambiguous) }},
+		// An expiry that nothing else looks like needs no return.
+		{cap: inspect.Medium, when: func(e *evidence, v *verdict) bool {
+			return e.Swap == nil && (e.ret == nil || e.ret.ambiguous) && (v.cause != inspect.SessionExpired || e.mayHaveDrained())
+		}},
 	}
 	// weakDoubts: what a timer's beat rules out, were it a timer for sure.
 	weakDoubts = []doubt{{cap: inspect.Medium, rival: inspect.MemberLeft, when: func(e *evidence, _ *verdict) bool { return e.weakDropped }}}
@@ -315,7 +324,7 @@ var (
 			when: func(e *evidence, v *verdict) bool { return e.swapped() && v.cause == inspect.RestartedWithinSession },
 			says: always("the same client joined in the record that shows the old member gone: the join waited until the old session had ended")},
 		{rival: inspect.RestartedWithinSession, when: func(e *evidence, v *verdict) bool {
-			return e.swapped() && !e.apart && v.hasOpen(inspect.SessionExpired)
+			return e.swapped() && !e.apart && !e.livesOn() && v.hasOpen(inspect.SessionExpired)
 		}},
 		{cap: inspect.Medium, when: func(e *evidence, v *verdict) bool { return e.backAfterExpiry(v) && e.away() <= e.heartbeat+slack }},
 		{rival: inspect.RestartedWithinSession,
@@ -507,7 +516,7 @@ func saysDrained(*evidence) string {
 
 // sessionOrRestart names the end of a session in which a new process came.
 func sessionOrRestart(e *evidence) inspect.Cause {
-	if e.swapped() && !e.apart {
+	if e.swapped() && !e.apart && !e.livesOn() {
 		return inspect.RestartedWithinSession
 	}
 	return inspect.SessionExpired
@@ -518,14 +527,9 @@ func sessionOrRestart(e *evidence) inspect.Cause {
 func (e *evidence) swapped() bool { return !e.step.ServerSide && e.Swap != nil }
 
 // backAfterExpiry reports a classic member whose session expired and that came back in
-// a later record.
+// a later record, for all that is known as another process.
 func (e *evidence) backAfterExpiry(v *verdict) bool {
-	return !e.step.ServerSide && e.Swap == nil && v.cause == inspect.SessionExpired && e.ret != nil
-}
-
-// livesOn reports a KIP-848 member that came back as the process that it was.
-func (e *evidence) livesOn() bool {
-	return e.step.ServerSide && e.ret != nil && e.ret.m.ID == e.Member.ID
+	return !e.step.ServerSide && e.Swap == nil && v.cause == inspect.SessionExpired && e.ret != nil && !e.livesOn()
 }
 
 // littleOver reports a silence that exceeds the poll interval by less than a tenth of it,
@@ -551,9 +555,34 @@ func (e *evidence) away() time.Duration { return e.ret.step.At.Sub(e.hi) }
 func (e *evidence) seenWhen() bool { return e.live || e.common == 0 && (e.exact || e.bounded) }
 
 // mayHaveDrained reports whether it may have closed after it had worked no more for a
-// while: its commits would then have ended as well, and it would not be back as itself.
+// while: its commits would then have ended as well, and it would not be back as itself. Who
+// commits again and again what it has committed commits as it closes too.
 func (e *evidence) mayHaveDrained() bool {
-	return !(e.cad.timer && e.cad.repeats) && !e.Member.Static() && !e.livesOn()
+	return !(e.cad.timer && e.cad.repeats) && !e.Member.Static() && !e.noLeave() && !e.livesOn() && !e.beatsAtWork()
+}
+
+// noLeave reports a member whose client sends no LeaveGroup when it closes, so that
+// nothing but the end of its session puts it out: a static one that has not said that it
+// goes, and Kafka Streams.
+func (e *evidence) noLeave() bool {
+	return e.Member.Static() && e.Member.StaticLeft.IsZero() || e.family == inspect.StreamsLib && !e.server()
+}
+
+// onlyExpires reports a member that sends no LeaveGroup, for sure: polls do not show that a
+// static KIP-848 member said that it goes.
+func (e *evidence) onlyExpires() bool { return e.noLeave() && !(e.step.Polled && e.server()) }
+
+// beatsAtWork reports a member whose client heartbeats only between the records that it
+// works and where there are none, as KafkaJS does, with records waiting all the time: after
+// a silence as long as its session it is out, before it can close.
+func (e *evidence) beatsAtWork() bool {
+	return e.family == inspect.KafkaJS && e.waiting == 1 && e.gapLo >= e.session-pollNoise
+}
+
+// inTime reports a member that cannot have exceeded its poll interval: commits show a
+// poll within it, its client checks none, or it took part in a rebalance within it.
+func (e *evidence) inTime() bool {
+	return e.polled || e.family != inspect.Unknown && !e.family.PollInterval() && e.family != inspect.AIOKafka || e.ruledOut(inspect.PollIntervalExceeded)
 }
 
 // tooSoon reports whether the member had taken part so shortly before it went that

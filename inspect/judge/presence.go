@@ -10,7 +10,7 @@ import (
 // presence is what shows whether the member took part in the group, and whether the
 // coordinator was there for it.
 type presence struct {
-	polled       bool      // commits show a poll within the poll interval before it was out: it did not overrun
+	polled       bool      // commits, or what leaders answered, show a poll within the poll interval before it was out: it did not overrun
 	moved        bool      // the coordinator moved in between
 	silentBroker bool      // by polls alone: it did not answer for a while, which may have been a move
 	aliveAt      time.Time // latest moment at which records show that it took part; zero unknown
@@ -20,7 +20,7 @@ type presence struct {
 
 func (g *group) presenceOf(e *evidence) presence {
 	var p presence
-	p.polled = e.rebalance > 0 && polledSince(e.cad.ticks, e.hi.Add(-e.rebalance), e.Member)
+	p.polled = e.rebalance > 0 && (polledSince(e.cad.ticks, e.hi.Add(-e.rebalance), e.Member) || g.workedNew(e))
 	moved, away := g.liveMoved(e)
 	p.silentBroker = away && g.ByPolls
 	p.moved = g.coordinatorMoved(e) || moved || away && !g.ByPolls

@@ -75,6 +75,25 @@ func (g *group) byClient(d *departure, s *step) *comeback {
 	return nil
 }
 
+// livesOn reports a member that came back as the client that it was: under KIP-848 with its
+// member id, in a classic group with the generation that it was last part of.
+func (d *departure) livesOn() bool {
+	switch {
+	case d.ret == nil:
+		return false
+	case d.step.ServerSide:
+		return d.ret.m.ID == d.Member.ID
+	}
+	r, last := d.ret.m.Recalled, d.step.PreviousGeneration
+	return r != nil && last != nil && *r >= 0 && *r <= *last && !d.ret.ambiguous && !d.ret.newHost
+}
+
+// isNew reports a classic member that came back without a memory of the group, though its
+// assignor keeps one: another process.
+func (d *departure) isNew() bool {
+	return !d.step.ServerSide && d.ret != nil && d.ret.m.Recalled != nil && *d.ret.m.Recalled < 0
+}
+
 // returnsByID reports a KIP-848 member that is itself a return under its old id.
 func (g *group) returnsByID(m *membership.Member) bool {
 	if !m.ServerSide {

@@ -246,6 +246,35 @@ func (g *group) askedFor(e *evidence) int {
 	return 0
 }
 
+// freshness is the part of a poll interval that a record may be old at most to show a poll
+// within it: what is left is for producers whose clocks differ from the brokers'.
+const freshness = 0.9
+
+// freshSince is since when a record must have come for having worked it to show a poll
+// within the poll interval before the member was out.
+func (e *evidence) freshSince() time.Time {
+	return e.hi.Add(-time.Duration(freshness * float64(e.rebalance)))
+}
+
+// workedNew reports a member that had committed behind a record which came within its poll
+// interval before it was out. Whoever works a record has polled since that came. The
+// answer counts only where no record is younger than the commit behind it: there the
+// producers' clocks are ahead.
+func (g *group) workedNew(e *evidence) bool {
+	if e.guessed || e.equal() && e.family == inspect.Unknown {
+		return false // its poll interval may be another, which is not on the wire
+	}
+	return slices.ContainsFunc(e.parts, func(p part) bool {
+		since, asked := g.askedAt(p.TopicPartition, e.freshSince())
+		until, was := g.askedAt(p.TopicPartition, e.lastAt)
+		if !asked || !was || len(p.own) == 0 {
+			return false
+		}
+		position := p.own[len(p.own)-1].offset
+		return position > since.Offset && position <= until.Offset
+	})
+}
+
 // askedAt is the answer about a partition at a moment.
 func (g *group) askedAt(k membership.TopicPartition, at time.Time) (inspect.OffsetAt, bool) {
 	i := slices.IndexFunc(g.asked[k], func(o inspect.OffsetAt) bool { return o.At.Sub(at).Abs() <= time.Millisecond })

@@ -92,12 +92,17 @@ func withoutRival(rivals []inspect.Rival, c inspect.Cause) []inspect.Rival {
 }
 
 // returnedAs says as what a member came back. Classic groups cannot tell a paused
-// process from a restarted one, unless it came back on another host.
+// process from a restarted one, unless it came back on another host, or its client
+// remembers the group.
 func returnedAs(e *evidence) inspect.Returned {
 	switch {
 	case e.early != nil:
 		return inspect.ReturnedNewProcess
 	case e.Swap != nil && e.step.ServerSide:
+		return inspect.ReturnedNewProcess
+	case e.livesOn():
+		return inspect.ReturnedSameProcess
+	case e.isNew() && !e.ret.ambiguous:
 		return inspect.ReturnedNewProcess
 	case e.Swap != nil:
 		return inspect.ReturnedUnknown
@@ -107,8 +112,6 @@ func returnedAs(e *evidence) inspect.Returned {
 		return inspect.ReturnedUnknown
 	case e.ret.newHost:
 		return inspect.ReturnedNewProcess
-	case e.step.ServerSide && e.ret.m.ID == e.Member.ID:
-		return inspect.ReturnedSameProcess
 	case e.step.ServerSide:
 		return inspect.ReturnedNewProcess
 	}

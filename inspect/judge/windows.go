@@ -67,9 +67,8 @@ func fittingOf(e *evidence) fitting {
 // windows are the explanations of a silence that the member's protocol, client
 // family and timeouts allow.
 func windows(e *evidence) []window {
-	m := e.Member
-	voluntary := !m.StaticLeft.IsZero()
-	noLeave := m.Static() && !voluntary || e.family == inspect.StreamsLib && !e.server()
+	voluntary := !e.Member.StaticLeft.IsZero()
+	noLeave := e.noLeave()
 	var out []window
 	if !noLeave {
 		out = append(out, leaveWindow(e))
@@ -155,7 +154,7 @@ func overrunWindows(e *evidence, noLeave bool) []window {
 // mayBeInBatch reports that an overrun inside a batch, whose records are committed one
 // by one, would look like a close that is followed by a return.
 func mayBeInBatch(e *evidence, hits []window) bool {
-	if e.cad.timer || e.polled || e.polls || e.ret == nil && e.Swap == nil {
+	if e.cad.timer || e.inTime() || e.polls || e.ret == nil && e.Swap == nil {
 		return false
 	}
 	if !slices.ContainsFunc(hits, func(f window) bool { return f.cause == inspect.MemberLeft }) {
@@ -164,7 +163,7 @@ func mayBeInBatch(e *evidence, hits []window) bool {
 	if e.step.ServerSide {
 		return e.ret != nil && e.ret.m.ID == e.Member.ID
 	}
-	return e.Swap != nil || !e.ret.newHost
+	return !e.isNew() && (e.Swap != nil || !e.ret.newHost)
 }
 
 // withoutWeak drops explanations that a true auto-commit timer rules out, and

@@ -88,9 +88,11 @@ func (t *Group) readMembers(g *inspect.GroupMetadata, r *inspect.Record) map[str
 			Session: positive(gm.Session), Rebalance: positive(gm.Rebalance), Topics: slices.Sorted(slices.Values(gm.Topics)),
 			Client: t.guess(family.OfMember(r.Group, g, gm)), Since: r.Time.Time, Assigned: partitionsOf(gm.Assigned)}
 		if old := t.Members[m.ID]; old != nil {
-			m.Since = old.Since
+			m.Since, m.Recalled = old.Since, old.Recalled
 		} else if !t.known && g.Generation > 1 {
 			m.Since = time.Time{} // it may have been there for long
+		} else {
+			m.Recalled = family.Recalled(text(g.Protocol), gm.Subscription)
 		}
 		out[m.ID] = m
 	}

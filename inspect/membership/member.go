@@ -36,6 +36,7 @@ type Member struct {
 	Client             inspect.ClientGuess
 	ServerSide         bool             // heartbeats under KIP-848, KIP-932 or KIP-1071
 	Since              time.Time        // record that first named it; zero where it was there before
+	Recalled           *int32           // generation that it had been part of before it joined, -1 none, nil unknown: family.Recalled
 	Assigned           []TopicPartition // in the newest record or poll
 
 	// Of server-side assignment.

@@ -16,8 +16,8 @@ const (
 	// thinEvery is how many commits of a group may pile up before they are thinned to
 	// what verdicts need.
 	thinEvery = 20_000
-	// unknownAfter is how long after a rebalance the honest answer is given that what
-	// was seen does not tell its cause.
+	// unknownAfter is how long after a departure, or another rebalance, the honest answer is
+	// given that what was seen does not tell its cause.
 	unknownAfter = 15 * time.Second
 	// judgeAfter is the pause between a change and the verdict on it: the polls of the
 	// moment are then in.
@@ -152,11 +152,18 @@ func (b *book) stir(now time.Time) {
 func (b *book) changed(now time.Time, longest time.Duration) {
 	b.stir(now)
 	for _, d := range append(lookAgain[:len(lookAgain):len(lookAgain)], longest+judgeAfter) {
-		b.again = append(b.again, now.Add(d))
+		b.lookIn(now, d)
 	}
-	slices.SortFunc(b.again, time.Time.Compare)
 	if len(b.again) > maxLooks { // a storm is looked at often enough as it is
 		b.again = slices.Clone(b.again[len(b.again)-maxLooks:])
+	}
+}
+
+// lookIn asks for a look at a later moment.
+func (b *book) lookIn(now time.Time, wait time.Duration) {
+	at := now.Add(wait)
+	if i, found := slices.BinarySearchFunc(b.again, at, time.Time.Compare); !found {
+		b.again = slices.Insert(b.again, i, at)
 	}
 }
 
@@ -185,7 +192,7 @@ func (w *Watcher) judge(b *book, now time.Time) []Event {
 		w.inquire(b, reading, now)
 	}
 	if b.waits(now) {
-		b.again = append([]time.Time{b.inquiry.Add(patience)}, b.again...)
+		b.lookIn(b.inquiry, patience)
 		return nil
 	}
 	tl := reading.Timeline()
@@ -197,14 +204,24 @@ func (w *Watcher) judge(b *book, now time.Time) []Event {
 		if b.past[r.ID] || incident.number == 0 || r.Cause == "" || b.told[r.ID] == v {
 			continue
 		}
-		if r.Cause == inspect.UnknownCause && now.Sub(incident.told) < unknownAfter {
-			continue // more may come to be known
+		if wait := unknownAfter - now.Sub(incident.told) - sinceLeft(r); r.Cause == inspect.UnknownCause && wait > 0 {
+			b.lookIn(now, wait) // more may come to be known
+			continue
 		}
 		b.told[r.ID] = v
 		out = append(out, w.differ.stamp(w.causeEvent(b, r, incident.number))...)
 	}
 	b.notBefore = now.Add(judgeShare * w.cfg.Now().Sub(began))
 	return out
+}
+
+// sinceLeft is for how long somebody had been gone when a rebalance ended.
+func sinceLeft(r *inspect.Rebalance) time.Duration {
+	longest := time.Duration(0)
+	for i := range r.Members.Left {
+		longest = max(longest, r.Time.Sub(r.Members.Left[i].LeftBetween[1].Time))
+	}
+	return longest
 }
 
 // causeEvent is the verdict on one rebalance.

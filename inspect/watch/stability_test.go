@@ -34,12 +34,17 @@ type stability struct {
 	groups, told, sure, turned int
 	differs, less              int // from history of the case, and of the log
 	late                       int // first verdict later than promised
+	overdue                    []string
 	wrong                      int // last verdict, at medium or above
 	lines                      []string
 }
 
-// promised is how long after a departure watch has a verdict.
-const promised = 20 * time.Second
+// promised is how long after a departure watch has a verdict; where the rebalance itself
+// lasts as long, afterwards is how long after the record that ends it.
+const (
+	promised   = 20 * time.Second
+	afterwards = unknownAfter + judgeAfter
+)
 
 // TestVerdictsDoNotWaver replays recordings of real groups, records and polls in the
 // order of their times, and looks at what watch tells of the departure: whether a cause
@@ -57,6 +62,9 @@ func TestVerdictsDoNotWaver(t *testing.T) {
 				s.add(replay(t, g))
 			}
 		}
+	}
+	for _, late := range s.overdue {
+		t.Error(late)
 	}
 	slices.Sort(s.lines)
 	// A row of the table in docs/accuracy.md, which the test of inspect/judge writes.
@@ -170,7 +178,12 @@ func (s *stability) add(d told) {
 	}
 	count(sure != "", &s.sure, "")
 	count(turned, &s.turned, " TURNED")
-	count(d.verdicts[0].Time.UnixMilli()-d.group.Departures[0].At > promised.Milliseconds(), &s.late, " LATE")
+	first := d.verdicts[0].Time
+	late := first.UnixMilli()-d.group.Departures[0].At > promised.Milliseconds()
+	count(late, &s.late, " LATE")
+	if late && first.Sub(d.past.Time.Time) > afterwards {
+		s.overdue = append(s.overdue, fmt.Sprintf("%s: the first verdict came %s after the record that ended its rebalance", d.group.Group, first.Sub(d.past.Time.Time)))
+	}
 	count(last.Cause != d.past.Cause, &s.differs, fmt.Sprintf(" ITS CASE says %s, %s", d.past.Cause, d.past.Confidence))
 	if d.log != nil {
 		count(last.Cause != d.log.Cause && last.Confidence != inspect.Low && d.log.Confidence != inspect.Low, &s.less, fmt.Sprintf(" THE LOG says %s, %s", d.log.Cause, d.log.Confidence))
