@@ -59,7 +59,7 @@ func (t target) subject(c *inspect.Case) *Subject {
 	if g == nil || t.clients == nil {
 		return nil
 	}
-	for _, s := range liveClients(c, g) {
+	for _, s := range liveClients(c, g, timelineOf(c, g.ID)) {
 		if sameTarget(s.target, t) {
 			return s
 		}
@@ -220,7 +220,7 @@ func changeGroup(c *inspect.Case, t target, before *Subject, set map[string]stri
 // with what it sets for each, and the client ids of those that are the target itself.
 func changedMembers(c *inspect.Case, g *inspect.Group, t target, before *Subject, set map[string]string) (members map[string]map[string]string, clients map[string]bool) {
 	members, clients = map[string]map[string]string{}, map[string]bool{}
-	for _, s := range liveClients(c, g) {
+	for _, s := range liveClients(c, g, timelineOf(c, g.ID)) {
 		what := set
 		if t.config >= 0 || t.clients != nil && !sameTarget(s.target, t) {
 			what = alike(before, s, set)

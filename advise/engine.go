@@ -243,6 +243,7 @@ func (x *Fix) fill(rule *Rule) {
 // subjectsOf finds everything that rules can be run on, in a fixed order.
 func subjectsOf(c *inspect.Case) []*Subject {
 	var out []*Subject
+	index := c.Index()
 	perGroup := map[string][]*Subject{}
 	var ids []string
 	note := func(id string, s *Subject) {
@@ -271,7 +272,7 @@ func subjectsOf(c *inspect.Case) []*Subject {
 		if g.Type == inspect.Share {
 			continue // share groups do not put members out for slow polls, and own no partitions
 		}
-		for _, s := range liveClients(c, g) {
+		for _, s := range liveClients(c, g, index.Timeline(g.ID)) {
 			out = append(out, s)
 			note(g.ID, s)
 		}
@@ -280,7 +281,7 @@ func subjectsOf(c *inspect.Case) []*Subject {
 		note(c.Timelines[i].Group, nil)
 	}
 	for _, id := range ids {
-		out = append(out, groupSubject(c, id, perGroup[id]))
+		out = append(out, groupSubject(c, index, id, perGroup[id]))
 	}
 	if c.Cluster != (inspect.Cluster{}) || len(c.Brokers) > 0 || c.OffsetsTopic != nil {
 		out = append(out, clusterSubject(c))

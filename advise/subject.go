@@ -636,14 +636,14 @@ func (s *Subject) writtenAs(key string) string {
 
 // liveClients splits the members of a group by client library and settings, so that
 // a fleet of equal consumers is judged once.
-func liveClients(c *inspect.Case, g *inspect.Group) []*Subject {
+func liveClients(c *inspect.Case, g *inspect.Group, timeline *inspect.Timeline) []*Subject {
 	byKey := map[string]*Subject{}
 	var order []string
 	get := func(key string, m inspect.Member) *Subject {
 		s, ok := byKey[key]
 		if !ok {
 			s = &Subject{Scope: PerClient, Group: g.ID, Family: m.Client.Family, FamilySure: m.Client.Confidence, Case: c,
-				Live: g, Timeline: timelineOf(c, g.ID), values: liveValues(g, m), target: target{config: -1, group: g.ID, clients: map[string]bool{}}}
+				Live: g, Timeline: timeline, values: liveValues(g, m), target: target{config: -1, group: g.ID, clients: map[string]bool{}}}
 			if s.Family == "" {
 				s.Family = inspect.Unknown
 			}
@@ -659,7 +659,7 @@ func liveClients(c *inspect.Case, g *inspect.Group) []*Subject {
 		s.Members = append(s.Members, m)
 		s.target.clients[m.MemberID] = true
 	}
-	for _, d := range departures(timelineOf(c, g.ID)) {
+	for _, d := range departures(timeline) {
 		if present[d.ClientID+"\x00"+d.Host] {
 			continue
 		}
@@ -765,8 +765,8 @@ func clientName(s *Subject) string {
 }
 
 // groupSubject joins everything that is known of one group.
-func groupSubject(c *inspect.Case, id string, clients []*Subject) *Subject {
-	s := &Subject{Scope: PerGroup, Name: "group " + id, Group: id, Case: c, Live: groupOf(c, id), Timeline: timelineOf(c, id),
+func groupSubject(c *inspect.Case, index inspect.Index, id string, clients []*Subject) *Subject {
+	s := &Subject{Scope: PerGroup, Name: "group " + id, Group: id, Case: c, Live: index.Group(id), Timeline: index.Timeline(id),
 		Clients: clients, values: map[string]Value{}, target: target{config: -1, group: id}, FamilySure: inspect.High}
 	if s.Live != nil {
 		s.Members = s.Live.Members

@@ -48,6 +48,31 @@ func (c *Case) Timeline(group string) *Timeline {
 	return nil
 }
 
+// Index finds the groups and timelines of a case by their id, for who looks at each of
+// thousands.
+type Index struct {
+	groups    map[string]*Group
+	timelines map[string]*Timeline
+}
+
+// Index is made of the case as it is now.
+func (c *Case) Index() Index {
+	x := Index{make(map[string]*Group, len(c.Groups)), make(map[string]*Timeline, len(c.Timelines))}
+	for i := range c.Groups {
+		x.groups[c.Groups[i].ID] = &c.Groups[i]
+	}
+	for i := range c.Timelines {
+		x.timelines[c.Timelines[i].Group] = &c.Timelines[i]
+	}
+	return x
+}
+
+// Group is a group; nil where there is none.
+func (x Index) Group(id string) *Group { return x.groups[id] }
+
+// Timeline is a group's timeline; nil where there is none.
+func (x Index) Timeline(id string) *Timeline { return x.timelines[id] }
+
 // InWindow is a case whose timelines hold the rebalances of its window alone, and of
 // these causes, where any are given: for judgements that must not rest on what nobody
 // asked about. It shares everything else with c.

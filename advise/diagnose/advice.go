@@ -12,14 +12,12 @@ import (
 	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
-// advice picks the findings that are tied to the cause; the others are counted.
+// advice picks the findings of a report of this group that are tied to the cause; the
+// others are counted.
 func (d *Diagnosis) advice(report advise.Report) {
 	d.Checked = report.Checked
 	tied, churn := advise.Explaining(d.Cause), advise.Explaining(inspect.UnknownCause)
 	for _, f := range report.Findings {
-		if f.Group != d.Group && f.Group != "" {
-			continue
-		}
 		grave := f.Severity.Rank() >= advise.Warning.Rank()
 		d.churns = d.churns || grave && slices.Contains(churn, f.ID)
 		if d.excludes(f.ID) && !sets(&f) && slices.Contains(tied, f.ID) {
@@ -35,11 +33,7 @@ func (d *Diagnosis) advice(report advise.Report) {
 	slices.SortStableFunc(d.Findings, func(x, y advise.Finding) int {
 		return cmp.Or(yesFirst(d.AtRecord && x.ID == stuckRule, d.AtRecord && y.ID == stuckRule), yesFirst(sets(&x), sets(&y)), cmp.Compare(slices.Index(tied, x.ID), slices.Index(tied, y.ID)))
 	})
-	for _, u := range report.Unchecked {
-		if u.Group == d.Group || u.Group == "" {
-			d.Unchecked = append(d.Unchecked, u)
-		}
-	}
+	d.Unchecked = append(d.Unchecked, report.Unchecked...)
 }
 
 // sets reports whether a finding's fix is a setting.

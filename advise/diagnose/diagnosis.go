@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/kgdiag/kgdiag/advise"
@@ -81,17 +82,24 @@ type Options struct {
 // Groups diagnoses groups of a case in the case's window, in their order. A group of
 // which the case knows nothing is Gone. The case is not changed.
 func Groups(c *inspect.Case, ids []string, o Options) []Diagnosis {
+	return eachGroup(c, ids, o, func(*Diagnosis) {})
+}
+
+// eachGroup is Groups, with each diagnosis shown to take as soon as it is made.
+func eachGroup(c *inspect.Case, ids []string, o Options, take func(*Diagnosis)) []Diagnosis {
 	report := advise.Evaluate(c.InWindow(o.Causes...), advise.Options{})
+	known, of := indexed(c), byGroup(report)
 	out := make([]Diagnosis, 0, len(ids))
 	for _, id := range ids {
 		d := Diagnosis{Group: id, Rivals: []inspect.Rival{}, Evidence: []string{}, Stuck: []string{}, Findings: []advise.Finding{},
 			Unchecked: []advise.Unchecked{}, Cost: Cost{Partitions: []string{}}, Rules: report.Rules}
-		d.now(c)
-		d.past(c, o)
+		d.now(known)
+		d.past(c, known.Timeline(id), o)
 		d.Waiting = waitingOf(c, &d)
 		d.explain()
-		d.advice(report)
+		d.advice(of(id))
 		d.Verdict = d.verdict()
+		take(&d)
 		out = append(out, d)
 	}
 	return out
@@ -103,34 +111,77 @@ func Group(c *inspect.Case, id string, o Options) Diagnosis {
 }
 
 // now takes what the describe request returned.
-func (d *Diagnosis) now(c *inspect.Case) {
+func (d *Diagnosis) now(x known) {
+	d.NoHistory = cmp.Or(x.noHistory[d.Group], x.noHistory[""])
+	d.files, d.looked = x.files, x.looked[d.Group]
+	g := x.Group(d.Group)
+	if g == nil {
+		return
+	}
+	d.Live, d.Type, d.State, d.Lag, d.Coordinator = g, g.Type, g.State, g.Lag, g.Coordinator
+	d.Generation = g.Generation
+	if g.Epoch != nil {
+		d.Generation = g.Epoch
+	}
+	if g.State != "" {
+		n := len(g.Members)
+		d.Members = &n
+	}
+}
+
+// known is what a case knows, by group.
+type known struct {
+	inspect.Index
+	noHistory map[string]string // why the log was not read; of "" for all
+	looked    map[string]bool   // polls saw it
+	files     []inspect.FileKind
+}
+
+func indexed(c *inspect.Case) known {
+	x := known{c.Index(), map[string]string{}, map[string]bool{}, c.Files}
 	for _, g := range c.Gaps {
-		if g.Fact == inspect.FactHistory && (g.Group == d.Group || g.Group == "") {
-			d.NoHistory = g.Why
+		if g.Fact == inspect.FactHistory {
+			x.noHistory[g.Group] = g.Why
 		}
 	}
-	d.files = c.Files
-	d.looked = slices.ContainsFunc(c.Observations, func(o inspect.Observation) bool { return o.Group == d.Group })
-	for i := range c.Groups {
-		g := &c.Groups[i]
-		if g.ID != d.Group {
-			continue
+	for i := range c.Observations {
+		x.looked[c.Observations[i].Group] = true
+	}
+	return x
+}
+
+// byGroup gives what a report says of a group or of all, in its order.
+func byGroup(r advise.Report) func(group string) advise.Report {
+	findings, unchecked := map[string][]int{}, map[string][]int{}
+	for i := range r.Findings {
+		findings[r.Findings[i].Group] = append(findings[r.Findings[i].Group], i)
+	}
+	for i := range r.Unchecked {
+		unchecked[r.Unchecked[i].Group] = append(unchecked[r.Unchecked[i].Group], i)
+	}
+	places := func(of map[string][]int, group string) []int {
+		all := slices.Clone(of[""])
+		if group != "" {
+			all = append(all, of[group]...)
 		}
-		d.Live, d.Type, d.State, d.Lag, d.Coordinator = g, g.Type, g.State, g.Lag, g.Coordinator
-		d.Generation = g.Generation
-		if g.Epoch != nil {
-			d.Generation = g.Epoch
+		slices.Sort(all)
+		return all
+	}
+	return func(group string) advise.Report {
+		out := r
+		out.Findings, out.Unchecked = nil, nil
+		for _, i := range places(findings, group) {
+			out.Findings = append(out.Findings, r.Findings[i])
 		}
-		if g.State != "" {
-			n := len(g.Members)
-			d.Members = &n
+		for _, i := range places(unchecked, group) {
+			out.Unchecked = append(out.Unchecked, r.Unchecked[i])
 		}
+		return out
 	}
 }
 
 // past takes what the timeline tells of the window.
-func (d *Diagnosis) past(c *inspect.Case, o Options) {
-	t := c.Timeline(d.Group)
+func (d *Diagnosis) past(c *inspect.Case, t *inspect.Timeline, o Options) {
 	d.Rebalances, d.Last = c.Window.Rebalances(t, o.Causes...), c.Window.LastBefore(t)
 	d.Summary = inspect.Summarise(d.Rebalances, c.Window.Length())
 	d.Summary.Unread = d.NoHistory != "" && len(d.Rebalances) == 0

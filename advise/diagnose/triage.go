@@ -29,31 +29,33 @@ type UncheckedCount struct {
 	Groups int    `json:"group_count"`
 }
 
-// countUnchecked moves what was not checked from each group to a count for all: it is
+// uncheckedCounts moves what was not checked from each group to a count for all: it is
 // the same for most, and of thousands of groups it would be most of the document.
-func countUnchecked(ds []Diagnosis) []UncheckedCount {
-	at := map[[2]string]int{}
-	out := []UncheckedCount{}
-	for i := range ds {
-		for _, u := range ds[i].Unchecked {
-			key := [2]string{u.ID, u.Reason}
-			if _, seen := at[key]; !seen {
-				at[key] = len(out)
-				out = append(out, UncheckedCount{ID: u.ID, Name: u.Name, Reason: u.Reason})
-			}
-			out[at[key]].Groups++
+type uncheckedCounts struct {
+	at  map[[2]string]int
+	out []UncheckedCount
+}
+
+// take counts those of one group, and takes them from it.
+func (n *uncheckedCounts) take(d *Diagnosis) {
+	for _, u := range d.Unchecked {
+		key := [2]string{u.ID, u.Reason}
+		if _, seen := n.at[key]; !seen {
+			n.at[key] = len(n.out)
+			n.out = append(n.out, UncheckedCount{ID: u.ID, Name: u.Name, Reason: u.Reason})
 		}
-		ds[i].Unchecked = nil
+		n.out[n.at[key]].Groups++
 	}
-	return out
+	d.Unchecked = nil
 }
 
 // TriageOf diagnoses groups of a case, and ranks them: stuck ones first, then those
 // that have to be acted on.
 func TriageOf(c *inspect.Case, ids []string, o Options) Triage {
-	ds := Groups(c, ids, o)
+	unchecked := uncheckedCounts{map[[2]string]int{}, []UncheckedCount{}}
+	ds := eachGroup(c, ids, o, unchecked.take)
 	slices.SortStableFunc(ds, func(x, y Diagnosis) int { return WorstFirst(&x, &y) })
-	return Triage{Groups: ds, Shared: correlate(ds, c.Window.Length()), Unchecked: countUnchecked(ds)}
+	return Triage{Groups: ds, Shared: correlate(ds, c.Window.Length()), Unchecked: unchecked.out}
 }
 
 // WorstFirst orders groups: negative where x is worse off than y, by name where neither

@@ -108,6 +108,20 @@ func (c *cluster) survey(ctx context.Context, partitions []int32, times []time.T
 	return v
 }
 
+// Since is how many offsets were written from one of the survey's times on, in all its
+// partitions together; 0 where it does not know, or is nil.
+func (v *Survey) Since(t time.Time) (offsets int64) {
+	if v == nil {
+		return 0
+	}
+	for p, from := range v.times[t.UnixMilli()].offsets {
+		if e, err := v.Edges(p); err == nil && from >= 0 {
+			offsets += e.End - from
+		}
+	}
+	return offsets
+}
+
 // at is where partitions were at a time, asked for where the survey does not say.
 func (v *Survey) at(ctx context.Context, c *cluster, partitions []int32, millis int64) moment {
 	if m, ok := v.times[millis]; ok {

@@ -146,9 +146,13 @@ func chosen(c *inspect.Case, q Query) []string {
 	if q.Gone {
 		ids = slices.Clone(q.Selection.Groups)
 	}
-	for _, g := range c.Groups {
-		if !slices.Contains(ids, g.ID) {
-			ids = append(ids, g.ID)
+	have := make(map[string]bool, len(ids)+len(c.Groups))
+	for _, id := range ids {
+		have[id] = true
+	}
+	for i := range c.Groups {
+		if id := c.Groups[i].ID; !have[id] {
+			ids, have[id] = append(ids, id), true
 		}
 	}
 	return ids

@@ -54,6 +54,7 @@ type scan struct {
 	window func() spanRead          // of the named groups; nil where none are
 	budget int64                    // of the query
 	spent  int64                    // bytes read
+	atOnce int64                    // mostAtOnce, but for tests
 	cut    map[int32]int64          // offsets that the budget left out, by partition
 }
 
@@ -69,7 +70,7 @@ type spanRead struct {
 // partitions stood at the moments that matter, and, for groups that were named, the
 // reading of the window.
 func (r *Reader) begin(ctx context.Context, m *collect.Metadata, q Query) *scan {
-	s := &scan{Reader: r, count: m.OffsetsPartitions(), first: q.Window.From.Add(-prelude), budget: q.Budget, cut: map[int32]int64{}, survey: func() *offsetlog.Survey { return nil }}
+	s := &scan{Reader: r, count: m.OffsetsPartitions(), first: q.Window.From.Add(-prelude), budget: q.Budget, atOnce: mostAtOnce, cut: map[int32]int64{}, survey: func() *offsetlog.Survey { return nil }}
 	if s.count == 0 {
 		return s
 	}
@@ -118,8 +119,60 @@ func inBackground[T any](f func() T) func() T {
 
 // readWindow reads what the window holds, and the prelude.
 func (s *scan) readWindow(ctx context.Context, parts map[int32][]string, groups []string) spanRead {
-	records, logs, err := s.span(ctx, parts, groups, s.budget, offsetlog.AtTime(s.first), offsetlog.Point{})
+	if s.broad && s.survey().Since(s.first) > s.atOnce {
+		return s.readTwice(ctx, parts, groups)
+	}
+	records, logs, err := s.span(ctx, parts, filterOf(groups), s.budget, offsetlog.AtTime(s.first), offsetlog.Point{})
 	return spanRead{groups, records, logs, err}
+}
+
+// mostAtOnce is up to how many offsets of all groups are read with their commits in one go.
+const mostAtOnce = 1 << 18
+
+// readTwice reads a window that holds very many commits: first which groups changed, which
+// passes over the commits, and then the commits of those groups alone. Two readings take
+// less time than decoding what nobody looks at, and memory goes by what happened.
+func (s *scan) readTwice(ctx context.Context, parts map[int32][]string, groups []string) spanRead {
+	members := filterOf(groups)
+	members.Commits = false
+	from := offsetlog.AtTime(s.first)
+	records, logs, err := s.span(ctx, parts, members, s.budget/2, from, offsetlog.Point{})
+	if ctx.Err() != nil {
+		return spanRead{groups: groups, logs: logs, err: err} // without commits members cannot be judged
+	}
+	changed := map[string]bool{}
+	for i := range records {
+		changed[records[i].Group] = true
+	}
+	where := only(parts, changed)
+	if len(where) == 0 {
+		return spanRead{groups, records, logs, err}
+	}
+	clear(s.cut) // of the same offsets
+	records, again, err := s.span(ctx, where, offsetlog.Filter{Groups: changed, Commits: true}, s.budget/2, from, offsetlog.Point{})
+	return spanRead{groups, records, append(logs, again...), err}
+}
+
+// only are the partitions that have one of some groups, with those.
+func only(parts map[int32][]string, groups map[string]bool) map[int32][]string {
+	out := map[int32][]string{}
+	for p, ids := range parts {
+		for _, id := range ids {
+			if groups[id] {
+				out[p] = append(out[p], id)
+			}
+		}
+	}
+	return out
+}
+
+// filterOf asks for all records of groups.
+func filterOf(groups []string) offsetlog.Filter {
+	want := make(map[string]bool, len(groups))
+	for _, id := range groups {
+		want[id] = true
+	}
+	return offsetlog.Filter{Groups: want, Commits: true}
 }
 
 // read scans the window, and then further back for groups whose state before it is
@@ -170,12 +223,8 @@ func (s *scan) partitions(ids []string) (map[int32][]string, error) {
 }
 
 // span reads a span of partitions, thinned.
-func (s *scan) span(ctx context.Context, parts map[int32][]string, groups []string, budget int64, from, to offsetlog.Point) ([]inspect.Record, []inspect.PartitionLog, error) {
-	want := map[string]bool{}
-	for _, id := range groups {
-		want[id] = true
-	}
-	req := offsetlog.Request{Partitions: slices.Sorted(maps.Keys(parts)), Filter: offsetlog.Filter{Groups: want, Commits: true},
+func (s *scan) span(ctx context.Context, parts map[int32][]string, want offsetlog.Filter, budget int64, from, to offsetlog.Point) ([]inspect.Record, []inspect.PartitionLog, error) {
+	req := offsetlog.Request{Partitions: slices.Sorted(maps.Keys(parts)), Filter: want,
 		From: from, To: to, Survey: s.survey(), Progress: s.Progress, Budget: budget, Cut: func(p int32, n int64) { s.cut[p] += n }}
 	var thin judge.Thinner
 	logs, err := s.Scanner.Scan(ctx, req, func(rec inspect.Record) error {
@@ -210,7 +259,11 @@ func (s *scan) before(ctx context.Context, parts map[int32][]string, window []in
 		if left <= 0 || len(s.cut) > 0 {
 			break // what is older than a cut does not join up
 		}
-		records, logs, err := s.span(limited, open, slices.Concat(slices.Collect(maps.Values(parts))...), left, from, offsetlog.AtTime(to))
+		want := parts
+		if s.broad {
+			want = open
+		}
+		records, logs, err := s.span(limited, open, filterOf(slices.Concat(slices.Collect(maps.Values(want))...)), left, from, offsetlog.AtTime(to))
 		if err != nil {
 			break // the time is over, or the log is: what was found before stands
 		}
@@ -253,6 +306,9 @@ func (s *scan) noteCut() {
 func (s *scan) open(records []inspect.Record, parts map[int32][]string) map[int32][]string {
 	settled := map[string]bool{}
 	c := &inspect.Case{Records: records, Groups: s.c.Groups, Window: s.c.Window}
+	if s.broad { // a group without records is settled
+		c.Groups = nil
+	}
 	for _, t := range judge.Build(c, judge.Options{}) {
 		// The first rebalance of all is only a beginning; one with a predecessor tells.
 		settled[t.Group] = s.broad && len(t.Rebalances) == 0 || slices.ContainsFunc(t.Rebalances, func(rb inspect.Rebalance) bool {
@@ -276,6 +332,9 @@ func (s *scan) gaps(parts map[int32][]string, err error) {
 		return
 	}
 	why := Trouble(err)
+	if s.broad { // one for all: a reader of thousands learns nothing from thousands
+		parts = map[int32][]string{-1: {""}}
+	}
 	for _, p := range slices.Sorted(maps.Keys(parts)) {
 		for _, id := range parts[p] {
 			g := inspect.Gap{Group: id, Fact: inspect.FactHistory, What: "history", Why: why}
