@@ -73,6 +73,7 @@ var allowed = map[string][]string{
 	"internal/realtest":             {"*"},                    // tests only
 	"internal/trust":                {"*"},                    // tests only
 	"internal/wire":                 {},                       // tests only
+	"internal/scale":                {"locate"},               // tests only
 	"cmd": {"advise", "advise/diagnose", "advise/explain", "inspect", "inspect/access", "inspect/clientconf", "inspect/clientconf/properties",
 		"inspect/clientlog", "inspect/collect", "inspect/offsetlog", "inspect/look", "inspect/past", "inspect/watch", "locate",
 		"internal/demo", "internal/kconn", "internal/kconn/fault", "internal/input", "internal/metrics", "internal/notify", "internal/page", "internal/project", "internal/prose", "internal/render", "internal/show", "internal/flaghelp", "internal/eventtext", "internal/term", "internal/top"},
