@@ -32,5 +32,6 @@ var _ = register(Rule{
 func abandonedJoin(e inspect.LogEvent) bool {
 	return strings.Contains(e.Text, "[join_group] Timed out") ||
 		strings.Contains(e.Text, "Failed to join group") && strings.Contains(e.Text, "i/o timeout") ||
+		strings.Contains(e.Text, "Connection error while trying to join group") || // ruby-kafka, whose socket_timeout is below the wait
 		strings.Contains(e.Text, "Request JoinGroup(") && strings.Contains(e.Text, "timed out")
 }

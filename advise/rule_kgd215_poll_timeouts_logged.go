@@ -30,6 +30,13 @@ var _ = register(Rule{
 		}
 		f := s.logged(Error, s.pollTimeout(es), es)
 		f.Fix = s.pollTimeoutFix(es)
+		if died, ok := s.diedBefore(es); ok {
+			f.Message += fmt.Sprintf("; a thread of the application had ended with an exception at %s, so most likely nobody polled any more: that exception is the cause, not the interval", clockAt(died))
+			f.Evidence = append(f.Evidence, quoteLines([]inspect.LogEvent{died})...)
+			f.Fix = &Fix{Summary: "Mend the exception, and let the process end, or start its thread again, when one ends a polling thread."}
+			report(f)
+			return
+		}
 		f.settles(s.consumer())
 		report(f)
 	},
@@ -102,3 +109,22 @@ func (s *Subject) pollTimeoutFix(es []inspect.LogEvent) *Fix {
 func (s *Subject) workers(es []inspect.LogEvent) bool {
 	return slices.ContainsFunc(es, func(e inspect.LogEvent) bool { return e.Family == inspect.Connect })
 }
+
+// diedBefore is the line of a thread that ended with an exception before the first of the
+// poll timeouts, by no longer than twice the limit.
+func (s *Subject) diedBefore(es []inspect.LogEvent) (inspect.LogEvent, bool) {
+	limit, _ := s.pollLimit(es)
+	if limit == 0 {
+		limit = defaultPoll
+	}
+	for _, e := range s.Case.LogEvents {
+		d := es[0].Time.Sub(e.Time.Time)
+		if e.Error == streamThreadDied && !e.Time.IsZero() && !es[0].Time.IsZero() && d > 0 && d <= 2*limit {
+			return e, true
+		}
+	}
+	return inspect.LogEvent{}, false
+}
+
+// streamThreadDied is the name of that error in the table of clients' own errors.
+const streamThreadDied = "stream thread died"

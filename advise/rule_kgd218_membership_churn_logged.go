@@ -39,7 +39,7 @@ var _ = register(Rule{
 			lanes[laneOf(e)] = append(lanes[laneOf(e)], e)
 		}
 		for _, name := range sortedKeys(lanes) {
-			if mostWithin(lanes[name], churnWithin) >= churnOfOne {
+			if mostWithin(lanes[name], churnWithin) >= churnOfOne && len(s.endedAtOnce()) == 0 {
 				// Many processes may share one client id, and be deployed in that minute.
 				f := s.logged(Warning, "client "+name+" joins and leaves within seconds: one process, or a deploy of many that share the id", lanes[name])
 				f.Confidence = inspect.Medium

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 var _ = register(Rule{
@@ -57,7 +58,7 @@ var _ = register(Rule{
 // a rebalance timeout, as far as that is known.
 func (l lane) evictions(timeout time.Duration) (out []inspect.LogEvent, told string) {
 	for i, e := range l.events {
-		if !evicted(e) || e.Cause == inspect.RejoinTimedOut {
+		if !evicted(e) || e.Cause == inspect.RejoinTimedOut || l.rebalancing(i) {
 			continue
 		}
 		last, ok := l.before(i, func(e inspect.LogEvent) bool {
@@ -76,6 +77,22 @@ func (l lane) evictions(timeout time.Duration) (out []inspect.LogEvent, told str
 	}
 	return out, told
 }
+
+// rebalancing reports whether a refused commit's own error, a few lines on in the same
+// stack trace, is that the group rebalances: what CommitFailedError says is boilerplate.
+func (l lane) rebalancing(i int) bool {
+	e := l.events[i]
+	if e.Kind != inspect.LogCommitFailed && e.Sign != inspect.SignCommitRefused || hasText(e, "[Error 25]") || hasText(e, "[Error 22]") {
+		return false
+	}
+	return slices.ContainsFunc(l.events, func(o inspect.LogEvent) bool {
+		return o.Error == "REBALANCE_IN_PROGRESS" && o.Kind != inspect.LogHeartbeatFailed && o.Sign != "heartbeat" && hasText(o, "RebalanceInProgress") && !hasText(o, "eartbeat") &&
+			o.From.File == e.From.File && o.Time.Equal(e.Time.Time) && o.From.Line-e.From.Line <= stackLines && e.From.Line-o.From.Line <= stackLines
+	})
+}
+
+// stackLines is how far apart the errors of one stack trace may stand.
+const stackLines = 40
 
 // firstTold is the first line of the run that told the client of a rebalance, ahead
 // of event i.
@@ -108,7 +125,7 @@ func (s *Subject) rebalanceTimeout() time.Duration {
 // evictedWhat says that a member was evicted, where the lines prove it, else what a
 // refused commit may come from.
 func (s *Subject) evictedWhat(es []inspect.LogEvent, told string) string {
-	if told == "" && s.onlyCommits(es) && !slices.ContainsFunc(es, provesSession) {
+	if told == "" && s.onlyCommits(es) {
 		return s.refusedWhat(es)
 	}
 	return "a member was evicted: " + s.evictedHow(es, told)
@@ -133,6 +150,15 @@ func (s *Subject) refusedWhat(es []inspect.LogEvent) string {
 	if fixed := commitFault(family, version); fixed != "" {
 		return fmt.Sprintf("%s: %s %s has a known fault that shows so (upgrade to %s or later); else the member is out of the group, or the group rebalanced meanwhile", what, family, version, fixed)
 	}
+	if slices.ContainsFunc(es, func(e inspect.LogEvent) bool { return givingUp.MatchString(e.Text) }) {
+		return what + ": it was for partitions that were being given up in a rebalance, and carried the former generation; that is no sign of an eviction"
+	}
+	if slices.ContainsFunc(es, provesSession) {
+		return what + ": most likely the work between two polls took longer than session.timeout.ms" + s.said(keySession) + ", which bounds it in this client (" + s.oldClient() + "), or the group rebalanced meanwhile (a member joined or left, a deploy); the text of the error is the same for both"
+	}
+	if len(distinct(es, func(e inspect.LogEvent) string { return e.Error })) == 1 && es[0].Error == "ILLEGAL_GENERATION" {
+		return what + ": it carried a former generation, since the group has rebalanced meanwhile: offsets from before a rebalance were committed after it (after a revoke, an unassign, a late batch), or this member did not rejoin in time" + s.neverMember() + "; it need not have been evicted"
+	}
 	why := "its session expired" + s.said(keySession)
 	switch {
 	case beatsInPoll(family, version):
@@ -143,10 +169,30 @@ func (s *Subject) refusedWhat(es []inspect.LogEvent) string {
 		why += ", or it did not rejoin within the rebalance timeout" + s.said(keyRebalance)
 	}
 	what += ": the member is out of the group, evicted or left (" + why + "), or the group rebalanced meanwhile (a member joined or left, a deploy)"
-	if !s.everMember() {
-		what += ", or this consumer never joined (assign(), or a commit without subscribe()) and others use the same group.id"
+	return what + s.neverMember() + "; the log does not show which"
+}
+
+// neverMember is the reading that the consumer is none of a group's members, where no
+// line and no framework that subscribes rules it out.
+func (s *Subject) neverMember() string {
+	if s.everMember() {
+		return ""
 	}
-	return what + "; the log does not show which"
+	return ", or this consumer never joined (assign(), or a commit without subscribe()) and others use the same group.id"
+}
+
+// givingUp are the words of librdkafka for a commit within a rebalance.
+var givingUp = pattern.New(`\(unassigned partitions\)|join-state wait-(?:incr-)?unassign`)
+
+// subscribing are the names by which frameworks show that they subscribe.
+var subscribing = pattern.New(`WorkerSinkTask|KafkaMessageListenerContainer|KafkaListenerEndpointContainer|ConsumeKafka|StreamThread|logstash`)
+
+// oldClient names the clients whose session bounds the time between two polls.
+func (s *Subject) oldClient() string {
+	if family, _ := s.library(); family == inspect.KafkaPython {
+		return "kafka-python before 1.4"
+	}
+	return "Java before 0.10.1"
 }
 
 // commitFault is the version that mends refused commits of a library's version; "" where
@@ -171,7 +217,7 @@ func beatsInPoll(family inspect.Family, version string) bool {
 func (s *Subject) everMember() bool {
 	return slices.ContainsFunc(s.logs, func(e inspect.LogEvent) bool {
 		return e.Broker == nil && (e.Kind == inspect.LogJoined && e.Sign != inspect.SignAssignedByHand || e.Kind == inspect.LogRejoinRequested || e.Kind == inspect.LogHeartbeatFailed ||
-			e.Kind == inspect.LogRebalance || e.Sign == inspect.SignRejoining || e.Sign == inspect.SignSubscribed)
+			e.Kind == inspect.LogRebalance || e.Sign == inspect.SignRejoining || e.Sign == inspect.SignSubscribed || e.Sign == inspect.SignCommitRefused && subscribing.MatchString(e.Text))
 	})
 }
 
@@ -196,7 +242,9 @@ func (s *Subject) evictedHow(es []inspect.LogEvent, told string) string {
 	family, version := s.library()
 	switch {
 	case slices.ContainsFunc(es, provesSession):
-		return what + "; in this client (Java before 0.10.1) session.timeout.ms" + s.said(keySession) + " bounds the time between two polls"
+		return what + "; in this client (" + s.oldClient() + ") session.timeout.ms" + s.said(keySession) + " bounds the time between two polls"
+	case slices.ContainsFunc(es, func(e inspect.LogEvent) bool { return hasText(e, "missed a rebalance") }):
+		return what + "; its thread missed a rebalance: it was not polled within max.poll.interval.ms" + s.said(keyPoll) + " (a slow batch, a restore, an exception that ended the thread), or its session" + s.said(keySession) + " expired"
 	case beatsInPoll(family, version):
 		return what + "; this version (" + version + ") sends heartbeats only in poll(), so that session.timeout.ms" + s.said(keySession) + " bounds the time between two polls"
 	case told != "":
@@ -228,6 +276,14 @@ func (s *Subject) evictedFix(es []inspect.LogEvent, told string) *Fix {
 		return &Fix{Summary: "Upgrade to " + string(family) + " " + commitFault(family, version) + " or later."}
 	case beatsInPoll(family, version):
 		return &Fix{Summary: "Upgrade the client to 0.10.1 or later, which sends heartbeats from a thread of its own, or make the work between two polls shorter than session.timeout.ms."}
+	case slices.ContainsFunc(es, provesSession):
+		return &Fix{Summary: "Raise session.timeout.ms above the longest work between two polls, within the broker's group.max.session.timeout.ms, or do less between two polls (fewer records per poll). Newer clients send heartbeats from a thread of their own."}
+	case slices.ContainsFunc(es, func(e inspect.LogEvent) bool { return givingUp.MatchString(e.Text) }):
+		return &Fix{Summary: "Commit in the rebalance callback before the partitions are given up; drop what comes after it, since their next owner reads it again."}
+	case family == inspect.Sarama:
+		return &Fix{Summary: "Return from ConsumeClaim as soon as session.Context() is done, and make the work for a message shorter than Consumer.Group.Rebalance.Timeout; commit nothing after it."}
+	case family == inspect.RubyKafka:
+		return &Fix{Summary: "Make a batch shorter than session_timeout, or call trigger_heartbeat within it: while a batch is worked on this client sends no heartbeat."}
 	case told != "" && !s.polled(family):
 		return &Fix{Summary: "Make batches shorter than the rebalance timeout, or send a heartbeat within them, and rejoin when one says that the group is rebalancing."}
 	case told != "":

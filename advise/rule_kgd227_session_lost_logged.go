@@ -47,7 +47,7 @@ var _ = register(Rule{
 		switch {
 		case known && session.Origin != inspect.OriginDefault && session.D < shortSession:
 			sev, set = Warning, map[string]string{keySession: ms(enoughSession)}
-		case len(es) > 1 || len(s.Logged(evicted)) > 0:
+		case len(es) > 1 || len(s.Logged(evicted)) > 0 || s.neverJoined(es):
 			sev = Warning
 		case known && longest > session.D+session.D/2:
 			sev = Warning // far over the session: the client did not even look

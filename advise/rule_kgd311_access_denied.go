@@ -19,9 +19,11 @@ var _ = register(Rule{
 		Refs:  []string{"GROUP_AUTHORIZATION_FAILED (30)", "kafka-acls --operation Read --group"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
-		for _, denied := range []struct{ what, code string }{{"group", "GROUP_AUTHORIZATION_FAILED"}, {"topics", "TOPIC_AUTHORIZATION_FAILED"}} {
+		for _, denied := range deniedAccess {
 			if es := s.Logged(errorIs(denied.code)); len(es) > 0 {
-				report(s.logged(Error, "access to the "+denied.what+" is denied ("+denied.code+")"+s.otherGroup(es), es))
+				f := s.logged(Error, "access to the "+denied.what+deniedName(es)+" is denied ("+denied.code+")"+s.otherGroup(es), es)
+				f.Fix.Summary = denied.fix
+				report(f)
 			}
 		}
 	},
@@ -48,5 +50,23 @@ func (s *Subject) otherGroup(es []inspect.LogEvent) string {
 	}
 	return ""
 }
+
+// deniedAccess is what a client may be refused, and what mends it.
+var deniedAccess = []struct{ what, code, fix string }{
+	{"group", "GROUP_AUTHORIZATION_FAILED", "Allow READ on the group to the client's principal (DESCRIBE is enough for a tool that only lists or describes groups), or give the client the group.id that the ACL names."},
+	{"topics", "TOPIC_AUTHORIZATION_FAILED", "Allow READ and DESCRIBE on these topics to the client's principal."},
+}
+
+// deniedName is " x", the names that the lines give; "" where they give none.
+func deniedName(es []inspect.LogEvent) string {
+	for _, e := range es {
+		if m := deniedThing.FindStringSubmatch(e.Text); m != nil {
+			return " " + m[1] + m[2]
+		}
+	}
+	return ""
+}
+
+var deniedThing = pattern.New(`Not authorized to access (?:group|topics): \[?([\w.\-, ]+)|\{([\w.\-]+)=TOPIC_AUTHORIZATION_FAILED`)
 
 var deniedGroup = pattern.New(`Not authorized to access group: ([\w.\-]+)`)

@@ -78,6 +78,7 @@ const (
 	SignMetadataChanged    Sign = "metadata_changed"    // client: rejoins for new topics or partitions
 	SignConfigBehind       Sign = "config_behind"       // Connect worker: its config topic lacks what the leader has
 	SignConfigMismatch     Sign = "config_mismatch"     // Connect worker: the leader lacks the configuration that another reports
+	SignConnectionClosed   Sign = "connection_closed"   // client: the other side closed its connection to the coordinator
 	SignRequestTimeout     Sign = "request_timeout"     // client: gave a request up
 	SignIOTimeout          Sign = "io_timeout"          // client: gave a connection up
 	SignProcessingFailed   Sign = "processing_failed"   // framework: a record is tried again

@@ -12,6 +12,7 @@ var (
 	brokerInstance = pattern.New(`(?:group instance ?id|instance id) (?:Some\()?([^\s;)]+)`)
 	clientReason   = pattern.New(`client reason: (.*)$`)
 	encountered    = pattern.New(`encountered ([A-Z_]+) from`)
+	pollExcess     = pattern.New(`poll interval \((\d+)ms\) exceeded by (\d+)ms`)
 	braced         = pattern.New(`[{(]([^,={}() ]+)`)
 )
 
@@ -31,11 +32,17 @@ func meaning(ev *inspect.LogEvent, l *logLine, f found) {
 		heartbeatReason(ev, l.text)
 	case s.library == "connect" && s.kind == inspect.LogJoined && strings.Contains(l.text, "Assignment{error=1"):
 		ev.Kind, ev.Sign, ev.Length = inspect.LogNote, inspect.SignConfigMismatch, nil
+	case s.sign == inspect.SignCoordinatorDead && strings.HasPrefix(parts["reason"], "session timed out without receiving a heartbeat"):
+		ev.Sign = inspect.SignSessionLost
+	case s.kind == inspect.LogPollTimeout && ev.Limit == nil:
+		if m := pollExcess.FindStringSubmatch(l.text); m != nil { // behind the error's own words
+			ev.Limit, ev.Length = millis(m[1]), millis(m[2])
+		}
 	case s.sign == inspect.SignJoinAnswered && !strings.Contains(l.text, "no error"):
 		ev.Sign = "join_failed"
 	case s.sign == "transition":
 		transition(ev, l.text)
-	case s.sign == "brod_reason":
+	case s.sign == "brod_reason", s.sign == "brod_leaving" && strings.Contains(parts["reason"], "_closed"):
 		brodReason(ev, parts)
 	case s.sign == "response_error":
 		ev.Error = errorName(l.text)
@@ -242,6 +249,9 @@ func brodReason(ev *inspect.LogEvent, parts map[string]string) {
 		ev.Kind, ev.Cause, ev.Error = inspect.LogFenced, inspect.StaticMemberFenced, "FENCED_INSTANCE_ID"
 	case "unknown_member_id":
 		ev.Kind, ev.Error, ev.Sign = inspect.LogEvicted, "UNKNOWN_MEMBER_ID", inspect.SignUnknownMember
+	case "{connection_down, {:shutdown, :tcp_closed}}", "{connection_down,{shutdown,tcp_closed}}", "{:connection_down, {:shutdown, :ssl_closed}}", "{connection_down,{shutdown,ssl_closed}}",
+		"{shutdown,ssl_closed}", "{shutdown,tcp_closed}", "{:shutdown, :ssl_closed}", "{:shutdown, :tcp_closed}", "{:connection_down, {:shutdown, :tcp_closed}}":
+		ev.Kind, ev.Cause, ev.Sign = inspect.LogNote, "", inspect.SignConnectionClosed
 	case "rebalance_in_progress":
 		ev.Error, ev.Sign = "REBALANCE_IN_PROGRESS", inspect.SignAlreadyRebalancing
 	}

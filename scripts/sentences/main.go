@@ -32,7 +32,7 @@ var sources = map[string]source{
 	"connect":      {regexp.MustCompile(`^connect/runtime/src/main/java/.*/(?:distributed/|WorkerSinkTask)[^/]*\.java$`), "java"},
 	"broker":       {regexp.MustCompile(`^(?:core/src/main/scala/kafka/coordinator/group/|group-coordinator/src/main/java/)`), "java"},
 	"spring":       {regexp.MustCompile(`^spring-kafka/src/main/java/.*/listener/[^/]*\.java$`), "java"},
-	"librdkafka":   {regexp.MustCompile(`^src/rdkafka_(?:cgrp|broker|coord|assignor|partition|offset|queue|conf)\.c$|^src/rdkafka\.c$`), "c"},
+	"librdkafka":   {regexp.MustCompile(`^src/rdkafka_(?:cgrp|request|broker|coord|assignor|partition|offset|queue|conf)\.c$|^src/rdkafka\.c$`), "c"},
 	"sarama":       {regexp.MustCompile(`^(?:consumer|consumer_group|client|broker|offset_manager)\.go$`), "go"},
 	"franz-go":     {regexp.MustCompile(`^pkg/kgo/(?:consumer[^/]*|client|broker|group_balancer)\.go$`), "go"},
 	"kafka-go":     {regexp.MustCompile(`^(?:reader|consumergroup)\.go$`), "go"},
