@@ -21,6 +21,6 @@ var _ = register(Rule{
 		if len(es) == 0 {
 			return
 		}
-		report(s.logged(Error, "the broker refuses the session timeout"+s.said(keySession)+" (INVALID_SESSION_TIMEOUT): it is outside of its group.min.session.timeout.ms to group.max.session.timeout.ms, by default 6s to 30m", es))
+		report(s.logged(Error, "the broker refuses the session timeout"+s.said(keySession)+" (INVALID_SESSION_TIMEOUT): it is outside of its group.min.session.timeout.ms to group.max.session.timeout.ms, by default at least 6s, and at most 30m since Kafka 2.3, 5m before, 30s in 0.9", es))
 	},
 })

@@ -14,7 +14,7 @@ var _ = register(Rule{
 		Summary: "A client gave up waiting for the answer to JoinGroup, as its log says.",
 		Why: "The coordinator answers JoinGroup only when every member has rejoined, up to the longest rebalance timeout in the group. A client whose request, socket or " +
 			"read timeout is shorter gives up, comes back, and prolongs the rebalance that it waited for.",
-		Fix:   "Raise the request, socket or read timeout above the longest rebalance timeout of the group.",
+		Fix:   "Raise the request, socket or read timeout (socket_timeout in ruby-kafka, Net.ReadTimeout in sarama, requestTimeout in kafkajs) above the longest rebalance timeout of the group.",
 		Price: "a dead connection is noticed later",
 		Refs:  []string{"JoinGroupRequest", "sarama Net.ReadTimeout", "kafka-go#510"},
 	},

@@ -37,6 +37,9 @@ var _ = register(Rule{
 			report(f)
 			return
 		}
+		if n, what := s.heldUpBefore(es); n >= fewErrors {
+			f.Message += fmt.Sprintf("; in the time before, the log says %d times that %s: most likely that is what kept the thread from its poll", n, what)
+		}
 		f.settles(s.consumer())
 		report(f)
 	},
@@ -128,3 +131,22 @@ func (s *Subject) diedBefore(es []inspect.LogEvent) (inspect.LogEvent, bool) {
 
 // streamThreadDied is the name of that error in the table of clients' own errors.
 const streamThreadDied = "stream thread died"
+
+// heldUpBefore counts the lines of a locked state directory within the limit before the
+// first of the poll timeouts, and says what they mean.
+func (s *Subject) heldUpBefore(es []inspect.LogEvent) (n int, what string) {
+	limit, _ := s.pollLimit(es)
+	if limit == 0 {
+		limit = defaultPoll
+	}
+	for _, e := range s.Case.LogEvents {
+		d := es[0].Time.Sub(e.Time.Time)
+		if e.Error == stateLocked && (e.Time.IsZero() || es[0].Time.IsZero() || d >= 0 && d <= limit+limit/10) {
+			n++
+		}
+	}
+	return n, "the state of a task is locked by another owner, in the rebalance callback or before a poll"
+}
+
+// stateLocked is the name of that error in the table of clients' own errors.
+const stateLocked = "state directory locked"

@@ -151,13 +151,13 @@ func (s *Subject) refusedWhat(es []inspect.LogEvent) string {
 		return fmt.Sprintf("%s: %s %s has a known fault that shows so (upgrade to %s or later); else the member is out of the group, or the group rebalanced meanwhile", what, family, version, fixed)
 	}
 	if slices.ContainsFunc(es, func(e inspect.LogEvent) bool { return givingUp.MatchString(e.Text) }) {
-		return what + ": it was for partitions that were being given up in a rebalance, and carried the former generation; that is no sign of an eviction"
+		return what + ": it was for partitions that were being taken away (revoked, unassigned) in a rebalance, and carried the former generation; that is no sign of an eviction, and their next owner reads these records again"
 	}
 	if slices.ContainsFunc(es, provesSession) {
 		return what + ": most likely the work between two polls took longer than session.timeout.ms" + s.said(keySession) + ", which bounds it in this client (" + s.oldClient() + "), or the group rebalanced meanwhile (a member joined or left, a deploy); the text of the error is the same for both"
 	}
 	if len(distinct(es, func(e inspect.LogEvent) string { return e.Error })) == 1 && es[0].Error == "ILLEGAL_GENERATION" {
-		return what + ": it carried a former generation, since the group has rebalanced meanwhile: offsets from before a rebalance were committed after it (after a revoke, an unassign, a late batch), or this member did not rejoin in time" + s.neverMember() + "; it need not have been evicted"
+		return what + ": it carried a former generation, since the group has rebalanced meanwhile: offsets from before a rebalance were committed after it (after a revoke, an unassign, a late batch), or this member did not rejoin in time (its session" + s.said(keySession) + s.orPoll() + ")" + s.neverMember() + "; it need not have been evicted"
 	}
 	why := "its session expired" + s.said(keySession)
 	switch {
@@ -179,6 +179,14 @@ func (s *Subject) neverMember() string {
 		return ""
 	}
 	return ", or this consumer never joined (assign(), or a commit without subscribe()) and others use the same group.id"
+}
+
+// orPoll is the other limit of a member beside its session, where its library watches one.
+func (s *Subject) orPoll() string {
+	if family, _ := s.library(); !s.polled(family) {
+		return " or its rebalance timeout" + s.said(keyRebalance)
+	}
+	return " or max.poll.interval.ms" + s.said(keyPoll)
 }
 
 // givingUp are the words of librdkafka for a commit within a rebalance.

@@ -58,7 +58,7 @@ var _ = register(Rule{
 			return
 		}
 		if len(es) > fewErrors || len(es) > 1 && s.neverJoined(es) {
-			f := s.logged(Warning, what+"; in a rebalance the answer to JoinGroup may take as long as the rebalance timeout (60 s in sarama), and sarama's Net.ReadTimeout is 30 s: while a member is waited for, the others' attempts end so, and each begins the wait anew", es)
+			f := s.logged(Warning, what+"; in a rebalance the answer to JoinGroup may take as long as the rebalance timeout (60 s in sarama), and sarama's Net.ReadTimeout is 30 s: while a member is waited for, as one whose ConsumeClaim does not return when session.Context() is done, the others' attempts end so, and each begins the wait anew", es)
 			if f.Confidence = inspect.Low; s.neverJoined(es) {
 				f.Confidence = inspect.Medium
 			}

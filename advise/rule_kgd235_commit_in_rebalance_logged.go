@@ -3,7 +3,7 @@ package advise
 import "github.com/kgdiag/kgdiag/inspect"
 
 var _ = register(Rule{
-	ID: "KGD235", Name: "commit-in-rebalance-logged", Severity: Info, Since: "v0.2.0", Scope: PerLog,
+	ID: "KGD235", Name: "commit-in-rebalance-logged", Severity: Warning, Since: "v0.2.0", Scope: PerLog,
 	Needs:     []inspect.Fact{inspect.FactClientLog},
 	SymptomOf: []string{"KGD215", "KGD219", "KGD220", "KGD232"},
 	Doc: Doc{
@@ -18,9 +18,17 @@ var _ = register(Rule{
 		es := s.Logged(func(e inspect.LogEvent) bool {
 			return e.Broker == nil && e.Kind == inspect.LogCommitFailed && e.Error == "REBALANCE_IN_PROGRESS"
 		})
+		sev := Info
+		for _, l := range s.lanes() {
+			for i, e := range l.events {
+				if l.rebalancing(i) { // the application was told that the member is out of the group
+					sev, es = Warning, append(es, e)
+				}
+			}
+		}
 		if len(es) == 0 {
 			return
 		}
-		report(s.logged(Info, "a commit came while the group was rebalancing (REBALANCE_IN_PROGRESS), because a member joined or left or was late; this consumer is still a member and not evicted: poll, and commit again", es))
+		report(s.logged(sev, "a commit came while the group was rebalancing (REBALANCE_IN_PROGRESS), because a member joined or left or was late; this consumer is still a member and not evicted: poll, and commit again", es))
 	},
 })

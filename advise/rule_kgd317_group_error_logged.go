@@ -5,6 +5,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/errcode"
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // saidElsewhere are the errors of groups that have a rule of their own, or are part of
@@ -17,7 +18,7 @@ var saidElsewhere = map[string]bool{"UNKNOWN_MEMBER_ID": true, "ILLEGAL_GENERATI
 var _ = register(Rule{
 	ID: "KGD317", Name: "group-error-logged", Severity: Warning, Since: "v0.2.0", Scope: PerLog,
 	Needs:     []inspect.Fact{inspect.FactClientLog},
-	SymptomOf: []string{"KGD608", "KGD306", "KGD401"},
+	SymptomOf: []string{"KGD608", "KGD306", "KGD401", "KGD421"},
 	Doc: Doc{
 		Summary: "A request of the group was refused with an error of Kafka, as a log says.",
 		Why:     "Each error code of the group protocol says what the coordinator refused. The finding names the code and what it means.",
@@ -38,7 +39,7 @@ var _ = register(Rule{
 			}
 			what := fmt.Sprintf("%s (%d): %s", c.Name, c.Number, c.Meaning)
 			if c.Number == 0 {
-				what = c.Name + ": " + c.Meaning // a client's own
+				what = c.Name + namedPartition(es) + ": " + c.Meaning // a client's own
 			}
 			f := s.logged(sev, what, es)
 			f.Fix = &Fix{Summary: c.Do}
@@ -46,3 +47,14 @@ var _ = register(Rule{
 		}
 	},
 })
+
+// namedPartition is " (orders-7)", the partition that the first of some lines names; "" for
+// none.
+func namedPartition(es []inspect.LogEvent) string {
+	if m := partitionName.FindStringSubmatch(es[0].Text); m != nil {
+		return " (" + m[1] + ")"
+	}
+	return ""
+}
+
+var partitionName = pattern.New(`partition ([\w.\-]+-\d+)\b`)

@@ -26,6 +26,8 @@ var loggedFaults = []loggedFault{
 	}, "applies max.poll.interval.ms also to consumers that use assign(), where nothing needs the poll in time", "Upgrade librdkafka to 1.4.0 or later; with subscribe(), fix the time between polls first."},
 	{inspect.Librdkafka, "1.4", "1.6", Warning, func(s *Subject) []inspect.LogEvent { return s.many(errorIs("NOT_COORDINATOR")) },
 		"can loop on NOT_COORDINATOR after a failover", "Upgrade librdkafka to 1.6.0 or later."},
+	{inspect.Librdkafka, "0.11", "1.1", Warning, func(s *Subject) []inspect.LogEvent { return s.many(signIs("subscription_flip")) },
+		"asks at its periodic metadata refresh for assigned topics only, so that the subscription seems to lose a topic and the member rejoins each time", "Upgrade librdkafka, or subscribe to one of the topics by a pattern (^name$), so that all metadata is asked for."},
 	{inspect.Librdkafka, "1.0", "1.8", Warning, func(s *Subject) []inspect.LogEvent {
 		return s.Logged(func(e inspect.LogEvent) bool {
 			return e.Sign == inspect.SignSessionLost && e.Error == "REBALANCE_IN_PROGRESS"
