@@ -82,7 +82,7 @@ func (l lane) evictions(timeout time.Duration) (out []inspect.LogEvent, told str
 // stack trace, is that the group rebalances: what CommitFailedError says is boilerplate.
 func (l lane) rebalancing(i int) bool {
 	e := l.events[i]
-	if e.Kind != inspect.LogCommitFailed && e.Sign != inspect.SignCommitRefused || hasText(e, "[Error 25]") || hasText(e, "[Error 22]") {
+	if e.Error == "REBALANCE_IN_PROGRESS" || e.Kind != inspect.LogCommitFailed && e.Sign != inspect.SignCommitRefused || hasText(e, "[Error 25]") || hasText(e, "[Error 22]") {
 		return false
 	}
 	return slices.ContainsFunc(l.events, func(o inspect.LogEvent) bool {
