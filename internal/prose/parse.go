@@ -2,6 +2,7 @@ package prose
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -26,6 +27,9 @@ func ParseSpan(s string) (time.Duration, error) {
 		d, ok := parsePart(rest[:digits], rest[digits:end])
 		if !ok {
 			break
+		}
+		if total > math.MaxInt64-d {
+			break // a span that no duration holds is none
 		}
 		total += d
 		rest = rest[end:]

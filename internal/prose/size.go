@@ -49,6 +49,8 @@ func ParseSize(text string) (int64, error) {
 		factor = 1e6
 	case "gb":
 		factor = 1e9
+	case "tb":
+		factor = 1e12
 	case "kib":
 		factor = 1 << 10
 	case "mib":

@@ -146,7 +146,7 @@ func (e endpointRequest) read(resp *http.Response, body []byte) (string, error) 
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		text := resp.Status
 		if answer.Error != "" {
-			text += " (" + strings.TrimSuffix(answer.Error+": "+firstLine(answer.Description), ": ") + ")"
+			text += " (" + strings.TrimSuffix(firstLine(answer.Error)+": "+firstLine(answer.Description), ": ") + ")"
 		}
 		fail := e.failed(text)
 		if resp.StatusCode == http.StatusUnauthorized || answer.Error == "invalid_client" {
@@ -160,9 +160,12 @@ func (e endpointRequest) read(resp *http.Response, body []byte) (string, error) 
 	return "", e.failed("the answer holds no access_token")
 }
 
+// firstLine is the start of a text from outside, as much as one line of a message holds.
 func firstLine(s string) string {
-	s, _, _ = strings.Cut(s, "\n")
-	return strings.TrimSpace(s[:min(len(s), 200)])
+	if end := strings.IndexAny(s, "\r\n"); end >= 0 {
+		s = s[:end]
+	}
+	return strings.TrimSpace(strings.ToValidUTF8(s[:min(len(s), 200)], ""))
 }
 
 func (e endpointRequest) failed(text string) *fault.Error {
