@@ -54,8 +54,8 @@ func FuzzPauses(f *testing.F) {
 func FuzzEnvelopes(f *testing.F) {
 	libraries := slices.Sorted(maps.Keys(frames))
 	book := library()
-	for i := range book.sentences {
-		f.Add(uint8(i), uint16(i), "", "")
+	for i := range libraries {
+		f.Add(uint8(i), uint16(37*i), "", "")
 	}
 	f.Add(uint8(0), uint16(0), "Nov 29 14:43:13 host-1 app[12]: ", "\r")
 	f.Add(uint8(1), uint16(3), "{\"log\":\"", "\\n\",\"stream\":\"stdout\"}")
