@@ -126,7 +126,7 @@ func (p *pastFlags) window(a *app, now time.Time) (inspect.Window, error) {
 
 // query is what to read of a window.
 func (p *pastFlags) query(a *app, sel collect.Selection, want collect.Want, w inspect.Window) past.Query {
-	return past.Query{Selection: sel, Want: want, Window: w, Gone: true, Logs: p.logs, GCLogs: p.gcLogs, LogOptions: a.logOptions(), Processes: p.pods, Configs: p.configs, Budget: int64(p.budget)}
+	return past.Query{Selection: sel, Want: want, Window: w, UntilNow: p.until == "", Gone: true, Logs: p.logs, GCLogs: p.gcLogs, LogOptions: a.logOptions(), Processes: p.pods, Configs: p.configs, Budget: int64(p.budget)}
 }
 
 // read reads from the case file that --from names, or from the cluster.

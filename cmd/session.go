@@ -93,7 +93,7 @@ func gapLines(gaps []inspect.Gap) []render.Line {
 		if g.Needs != "" {
 			text += "; needs " + g.Needs
 		}
-		out = append(out, render.Line{render.S(term.Warn, "not read"), render.P("  %s", text)})
+		out = append(out, render.Line{render.S(term.Warn, "%s", g.Label()), render.P("  %s", text)})
 	}
 	return out
 }

@@ -99,7 +99,7 @@ func (o *watchCmd) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	defer s.close()
-	cfg := watch.Config{Collector: s.collector, Scanner: s.scanner, Selection: sel, Now: o.now}
+	cfg := watch.Config{Collector: s.collector, Scanner: s.scanner, Selection: sel, Now: o.now, Forget: o.to == ""}
 	if cfg.Configs, err = o.config.timeouts(ctx, o.app); err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func (o *watchCmd) wanted(e *watch.Event) bool {
 		return slices.Contains(o.causes, string(e.Cause))
 	case watch.RebalanceDone:
 		return e.Past && slices.Contains(o.causes, string(e.Cause))
-	case watch.SourceLost, watch.SourceBack, watch.GroupWaiting, watch.GroupAppeared, watch.GroupDeleted:
+	case watch.SourceLost, watch.SourceBack, watch.ClockOff, watch.GroupWaiting, watch.GroupAppeared, watch.GroupDeleted:
 		return true
 	}
 	return false

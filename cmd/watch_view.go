@@ -185,6 +185,9 @@ func (w *watchLines) event(e *watch.Event) error {
 		if w.causes[key] == text {
 			return nil // refined in what only -o json shows
 		}
+		if len(w.causes) >= 5000 { // of groups that never rest; at worst a line is told again
+			clear(w.causes)
+		}
 		w.causes[key] = text
 	}
 	l := append(w.line(e, style, word), render.P("%s", text))

@@ -284,7 +284,7 @@ func (w *whyCmd) checkLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Lin
 	p := w.page()
 	lines := p.Paragraph("NOT CHECKED", text)
 	told := func(g inspect.Gap) bool { return strings.Contains(text, "("+g.Why) }
-	for _, l := range show.Gaps(slices.DeleteFunc(inspect.GapsOf(c.Gaps, d.Group), told)) {
+	for _, l := range show.Gaps(slices.DeleteFunc(append(inspect.ClockGaps(c.Gaps), inspect.GapsOf(c.Gaps, d.Group)...), told)) {
 		lines = append(lines, p.Paragraph("", l.Plain())...)
 	}
 	return lines

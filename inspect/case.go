@@ -96,6 +96,7 @@ const (
 	FactDeclared     Fact = "declared"      // --batch-time, --record-time, --back-off, --gc-pause
 	FactPollTime     Fact = "poll_time"     // longest time between two polls: declared, or seen in history or a log
 	FactOffsetsAt    Fact = "offsets_at"    // ListOffsets by timestamp on the groups' topics
+	FactClock        Fact = "clock"         // times of records against the time of reading them
 	FactPause        Fact = "pause"         // longest pause of the process: declared, or seen in a GC log
 )
 

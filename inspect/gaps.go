@@ -23,6 +23,11 @@ func NoHistory(gaps []Gap) []Gap {
 	return gapsWhere(gaps, func(g Gap) bool { return g.Fact == FactHistory })
 }
 
+// ClockGaps are those about clocks that are off: the times of all groups are by them.
+func ClockGaps(gaps []Gap) []Gap {
+	return gapsWhere(gaps, func(g Gap) bool { return g.Fact == FactClock })
+}
+
 func gapsWhere(gaps []Gap, ok func(Gap) bool) []Gap {
 	var out []Gap
 	for _, g := range gaps {
@@ -37,6 +42,15 @@ func gapsWhere(gaps []Gap, ok func(Gap) bool) []Gap {
 type GapReason struct {
 	What       []string // each once
 	Why, Needs string
+	Label      string // of Gap.Label
+}
+
+// Label is what a line about the gap begins with.
+func (g Gap) Label() string {
+	if g.Fact == FactClock {
+		return "clocks differ"
+	}
+	return "not read"
 }
 
 // GapsByReason joins the gaps that have one reason, in the order of their first.
@@ -46,7 +60,7 @@ func GapsByReason(gaps []Gap) []GapReason {
 		i := slices.IndexFunc(out, func(r GapReason) bool { return r.Why == g.Why && r.Needs == g.Needs })
 		if i < 0 {
 			i = len(out)
-			out = append(out, GapReason{Why: g.Why, Needs: g.Needs})
+			out = append(out, GapReason{Why: g.Why, Needs: g.Needs, Label: g.Label()})
 		}
 		if !slices.Contains(out[i].What, g.What) {
 			out[i].What = append(out[i].What, g.What)

@@ -22,6 +22,8 @@ import (
 type LogReader interface {
 	Survey(ctx context.Context, partitions []int32, times ...time.Time) (*offsetlog.Survey, error)
 	LatestMetadata(ctx context.Context, req offsetlog.LatestRequest) (*offsetlog.Latest, error)
+	// ClockGaps say which brokers' clocks the records read so far show to be off.
+	ClockGaps() []inspect.Gap
 }
 
 // logTime is how long the search for last metadata records may take: the log is
@@ -56,6 +58,9 @@ func (r *run) readLog(ctx context.Context) (apply func()) {
 		found[p] = s
 	})
 	return func() {
+		for _, g := range r.opts.Log.ClockGaps() {
+			r.gap(g)
+		}
 		for p, groups := range byPartition {
 			for _, id := range groups {
 				records := found[p].records[id]

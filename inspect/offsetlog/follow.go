@@ -96,14 +96,17 @@ type cursor struct {
 	txns  transactions
 	retry time.Time // not to be asked before
 	tries int
+	// tip is when a fetch was asked for that had nothing after next; zero: not known.
+	tip time.Time
 }
 
 // answer is what a broker said to one request.
 type answer struct {
-	broker int32
-	wants  []want
-	resp   *kmsg.FetchResponse
-	err    error
+	broker      int32
+	asked, read time.Time
+	wants       []want
+	resp        *kmsg.FetchResponse
+	err         error
 }
 
 func (f *follower) start(ctx context.Context) error {
@@ -124,12 +127,13 @@ func (f *follower) start(ctx context.Context) error {
 			ask = append(ask, p)
 		}
 	}
+	asked := time.Now()
 	ends, errs := f.c.offsets(ctx, ask, endOfLog)
 	for _, p := range ask {
 		if errs[p] != nil {
 			return &PartitionError{p, errs[p]}
 		}
-		f.cursors[p].next = ends[p]
+		f.cursors[p].next, f.cursors[p].tip = ends[p], asked
 	}
 	return ctx.Err()
 }
@@ -185,7 +189,7 @@ func (f *follower) ask(ctx context.Context) {
 		f.busy[broker] = true
 		go func() {
 			resp, err := f.c.fetch(ctx, f.s.Client, broker, wait, w)
-			f.answers <- answer{broker, w, resp, err}
+			f.answers <- answer{broker, now, time.Now(), w, resp, err}
 		}()
 	}
 }
@@ -230,7 +234,7 @@ func (f *follower) take(ctx context.Context, a answer) error {
 			return
 		}
 		cur.tries, cur.retry = 0, time.Time{}
-		err = f.records(p.Partition, cur, p.RecordBatches)
+		err = f.records(a, p, cur)
 	})
 	for _, w := range a.wants {
 		if !got[w.partition] && err == nil {
@@ -240,8 +244,10 @@ func (f *follower) take(ctx context.Context, a answer) error {
 	return err
 }
 
-func (f *follower) records(p int32, cur *cursor, records []byte) error {
+func (f *follower) records(a answer, answered *kmsg.FetchResponseTopicPartition, cur *cursor) error {
+	p, records := answered.Partition, answered.RecordBatches
 	if len(records) == 0 {
+		cur.tip = a.asked
 		return nil
 	}
 	const end = 1<<63 - 1
@@ -255,6 +261,11 @@ func (f *follower) records(p int32, cur *cursor, records []byte) error {
 		f.tell(Trouble{Partition: p, Offset: cur.next, Err: errNothing})
 	}
 	cur.next = seen.next
+	f.s.clocks.back(p, seen.back)
+	f.s.clocks.note(a.broker, seen.newest, p, cur.tip, a.read)
+	if cur.tip = a.asked; cur.next < answered.HighWatermark {
+		cur.tip = time.Time{}
+	}
 	defer seen.recycle()
 	for i := range seen.items {
 		if err := cur.txns.pass(&seen.items[i], f.fn); err != nil {

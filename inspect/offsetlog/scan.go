@@ -23,6 +23,7 @@ type part struct {
 	low, high int64 // the range to read
 	start     int64 // of the log
 	end       int64
+	asked     time.Time // when the end was asked for
 
 	next     int64   // where the next chunk starts
 	perEntry float64 // bytes that an offset takes in a fetch, estimated
@@ -61,7 +62,7 @@ func (s *Scanner) plan(ctx context.Context, c *cluster, req *Request) ([]*part, 
 	}
 	for _, id := range ids {
 		edges, err := v.Edges(id)
-		p := &part{id: id, start: edges.Start, end: edges.End, perEntry: 128, weight: 256, err: err}
+		p := &part{id: id, start: edges.Start, end: edges.End, asked: v.asked, perEntry: 128, weight: 256, err: err}
 		p.low, p.high = p.start, p.end
 		parts = append(parts, p)
 	}
@@ -449,6 +450,8 @@ func (r *scan) fetchOnce(ctx context.Context, cl *kgo.Client, w *walker, c *chun
 	if err != nil {
 		return false, err
 	}
+	read := time.Now()
+	defer func() { r.noteClock(c, f, l, read) }()
 	got := int64(0)
 	each(resp, func(p *kmsg.FetchResponseTopicPartition) { got += int64(len(p.RecordBatches)) })
 	r.s.pace.settle(r.s.Rate, int64(size), got)
@@ -470,6 +473,15 @@ func (r *scan) fetchOnce(ctx context.Context, cl *kgo.Client, w *walker, c *chun
 		return r.outOfRange(ctx, c, f)
 	}
 	return done, err
+}
+
+// noteClock compares the times of what was read with the time of reading.
+func (r *scan) noteClock(c *chunk, f *found, l leader, read time.Time) {
+	r.s.clocks.note(f.newest.by(l), f.newest, c.p.id, time.Time{}, read)
+	r.s.clocks.back(c.p.id, f.back)
+	if c.p.high == c.p.end { // and not of a time before
+		r.s.clocks.note(f.later.by(l), f.later, c.p.id, c.p.asked, read)
+	}
 }
 
 // size is how many bytes to ask for: what the rest of the chunk should take, and a

@@ -43,6 +43,8 @@ type Scanner struct {
 	knownMu sync.Mutex
 	known   *cluster       // as it was found last
 	greeted map[int32]bool // brokers to which a connection for fetching was opened
+
+	clocks clocks
 }
 
 func (s *Scanner) topic() string {

@@ -20,6 +20,7 @@ type Survey struct {
 	edges map[int32]Edges
 	errs  map[int32]error
 	times map[int64]moment // by milliseconds
+	asked time.Time        // for the edges
 }
 
 // moment is where partitions were at one time.
@@ -85,7 +86,7 @@ func (s *Scanner) Survey(ctx context.Context, partitions []int32, times ...time.
 
 // survey asks for starts, ends and moments at once.
 func (c *cluster) survey(ctx context.Context, partitions []int32, times []time.Time) *Survey {
-	v := &Survey{edges: make(map[int32]Edges), errs: make(map[int32]error), times: make(map[int64]moment)}
+	v := &Survey{edges: make(map[int32]Edges), errs: make(map[int32]error), times: make(map[int64]moment), asked: time.Now()}
 	ask := []int64{startOfLog, endOfLog}
 	for _, t := range times {
 		if at := t.UnixMilli(); !slices.Contains(ask, at) {
@@ -100,7 +101,9 @@ func (c *cluster) survey(ctx context.Context, partitions []int32, times []time.T
 	wg.Wait()
 	for _, p := range partitions {
 		v.edges[p] = Edges{found[0].offsets[p], found[1].offsets[p]}
-		v.errs[p] = errors.Join(found[0].errs[p], found[1].errs[p])
+		if v.errs[p] = found[0].errs[p]; v.errs[p] == nil {
+			v.errs[p] = found[1].errs[p] // both are of one leader: one of them tells it
+		}
 	}
 	for i, at := range ask[2:] {
 		v.times[at] = found[i+2]

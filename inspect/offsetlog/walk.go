@@ -86,6 +86,20 @@ type found struct {
 	completeFrom int64
 	completeTime int64
 	hole         bool
+
+	newest, later stamp // of the walk; of the first batch past the scan's range
+	last          stamp // of the walk's last batch
+	back          jump  // the farthest
+}
+
+// time notes the time of a batch.
+func (f *found) time(s stamp) {
+	if j := s.from(f.last); j.by > f.back.by {
+		f.back = j
+	}
+	if f.last = s; s.millis > f.newest.millis {
+		f.newest = s
+	}
 }
 
 // itemPool keeps the item lists of chunks that have been delivered.
@@ -123,6 +137,9 @@ func (w *walker) walk(records []byte, partition int32, s span, f *found) (done b
 		records = rest
 		if b.base >= s.to {
 			f.beyond = b.base
+			if b.base >= s.high && state == batchGood {
+				f.later = stamp{b.maxTime, b.base, b.epoch}
+			}
 			return true
 		}
 		if b.base < s.from && s.from > s.low || b.last < s.low || b.last < f.next && f.batches > 0 {
@@ -137,6 +154,9 @@ func (w *walker) walk(records []byte, partition int32, s span, f *found) (done b
 // take counts one batch and hands on what the filter wants of it.
 func (w *walker) take(b *batch, state batchState, partition int32, s span, f *found) {
 	whole := state == batchGood && int64(b.count) == b.last-b.base+1
+	if state == batchGood {
+		f.time(stamp{b.maxTime, b.base, b.epoch})
+	}
 	switch {
 	case f.first < 0:
 		f.first, f.firstTime = max(b.base, s.low), b.firstTime()

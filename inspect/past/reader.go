@@ -21,6 +21,9 @@ type Query struct {
 	// Window is the span of time that is asked for. Records from before it are read
 	// too, so that its first rebalance has something to be compared with.
 	Window inspect.Window
+	// UntilNow says that the window ends now. It is then the brokers' now: where their
+	// clocks are off, the window is moved with them, so that it holds what is newest.
+	UntilNow bool
 	// Gone reads also the past of named groups that do not exist any more.
 	Gone bool
 	// Describe bounds the description of the groups; 0 is no bound but the context's.
@@ -106,6 +109,7 @@ func (r *Reader) Read(ctx context.Context, q Query) (*Past, error) {
 	s.c, s.broad = c, q.Selection.All && len(p.IDs) > fewGroups
 	p.Log = s.read(scanning, p.IDs)
 	c.Records, c.Logs = s.thin.Records(), mergeLogs(s.logs)
+	r.heedClocks(scanning, c, q)
 	if !s.broad {
 		r.ask(scanning, c, m)
 	}
@@ -116,6 +120,46 @@ func (r *Reader) Read(ctx context.Context, q Query) (*Past, error) {
 	// A group that is gone is not found by its coordinator, and yet has a past.
 	p.Missing = goneButRemembered(c, p.Missing)
 	return p, nil
+}
+
+// heedClocks says which clocks are off, and moves a window that ends now to the brokers'
+// now. Where they differ among one another it is stretched to hold what all of them wrote.
+func (r *Reader) heedClocks(ctx context.Context, c *inspect.Case, q Query) {
+	if q.UntilNow && quietThoughAlive(c) {
+		r.Scanner.Glance(ctx, partitionsOf(c.Logs), glance)
+	}
+	c.Gaps = append(slices.DeleteFunc(c.Gaps, func(g inspect.Gap) bool { return g.Fact == inspect.FactClock }), r.Scanner.ClockGaps()...)
+	if !q.UntilNow || len(c.Logs) == 0 {
+		return
+	}
+	least, most := r.Scanner.SkewOf(c.Logs[0].Partition), time.Duration(0)
+	most = least
+	for _, l := range c.Logs[1:] {
+		d := r.Scanner.SkewOf(l.Partition)
+		least, most = min(least, d), max(most, d)
+	}
+	c.Window.From, c.Window.To = inspect.At(c.Window.From.Add(least)), inspect.At(c.Window.To.Add(most))
+}
+
+// glance is how long to wait for a record that shows whether a clock is behind.
+const glance = time.Second
+
+// quietThoughAlive reports whether groups have members, and yet no record of theirs is of
+// the last half minute: they may be idle, or their brokers' clock is behind.
+func quietThoughAlive(c *inspect.Case) bool {
+	if !slices.ContainsFunc(c.Groups, func(g inspect.Group) bool { return len(g.Members) > 0 }) {
+		return false
+	}
+	limit := c.GeneratedAt.Add(-30 * time.Second)
+	return len(c.Logs) > 0 && len(c.Logs) <= fewGroups && !slices.ContainsFunc(c.Records, func(r inspect.Record) bool { return r.Time.After(limit) })
+}
+
+func partitionsOf(logs []inspect.PartitionLog) []int32 {
+	out := make([]int32, len(logs))
+	for i := range logs {
+		out[i] = logs[i].Partition
+	}
+	return out
 }
 
 // untimed is a context that a signal ends, and no deadline; done lets go of it.

@@ -43,6 +43,8 @@ type book struct {
 	asked     time.Time // when one was asked for that came later than the watch
 	records   []inspect.Record
 	commits   int         // since they were last thinned
+	changes   int         // records that are no commits
+	forgot    time.Time   // when older ones were dropped last
 	offsets   offsets     // of polls, where the log is not read
 	dirty     time.Time   // since when a verdict is due; zero none
 	again     []time.Time // when verdicts are due whatever happens, oldest first
@@ -70,7 +72,8 @@ func newBook(id string) *book {
 // add keeps a record.
 func (b *book) add(r inspect.Record, polls membership.Polls) {
 	b.records = append(b.records, r)
-	if r.Type != inspect.RecOffsetCommit && r.Type != inspect.RecLegacyOffsetCommit {
+	if !commits(&r) {
+		b.changes++
 		return
 	}
 	if b.commits++; b.commits >= thinEvery {
@@ -91,11 +94,17 @@ func (b *book) prefix(records []inspect.Record) {
 	old := slices.DeleteFunc(records, func(r inspect.Record) bool { return have[r.ID()] })
 	b.records = append(old, b.records...)
 	b.thin(nil)
+	b.changes = 0
+	for i := range b.records {
+		if !commits(&b.records[i]) {
+			b.changes++
+		}
+	}
 }
 
 // read gathers what the book says of the group's departures.
 func (w *Watcher) read(b *book, end time.Time) *judge.Reading {
-	in := judge.Input{Group: b.id, OffsetsAt: b.moments, Observations: w.differ.group(b.id).polls, Snapshot: b.snapshot, Logs: w.logs, End: inspect.At(end),
+	in := judge.Input{Group: b.id, OffsetsAt: b.moments, Observations: w.differ.group(b.id).polls, Snapshot: b.snapshot, Logs: w.logs, End: inspect.At(end.Add(w.differ.group(b.id).skew)),
 		OffsetPolls: b.offsets.runs, Configs: w.cfg.Configs}
 	for _, e := range w.said {
 		if e.Group == "" || e.Group == b.id {
@@ -114,7 +123,7 @@ func (b *book) waits(now time.Time) bool { return !b.inquiry.IsZero() && now.Sub
 // inquire asks the leaders whether records waited when members went.
 func (w *Watcher) inquire(b *book, r *judge.Reading, now time.Time) {
 	m := moments{group: b.id}
-	for _, q := range r.Questions(w.info.At.Time) {
+	for _, q := range r.Questions(w.info.At.Add(w.differ.group(b.id).skew)) {
 		if !b.inquired[q] {
 			m.queries = append(m.queries, q)
 		}
@@ -227,7 +236,7 @@ func sinceLeft(r *inspect.Rebalance) time.Duration {
 // causeEvent is the verdict on one rebalance.
 func (w *Watcher) causeEvent(b *book, r *inspect.Rebalance, incident int) Event {
 	generation := r.Generation
-	e := Event{Type: CauseFound, Time: inspect.At(w.cfg.Now()), Happened: r.Time, Group: b.id, Source: FromLog, Record: r.ID, Incident: incident, Generation: &generation,
+	e := Event{Type: CauseFound, Time: inspect.At(w.cfg.Now().Add(w.differ.group(b.id).skew)), Happened: r.Time, Group: b.id, Source: FromLog, Record: r.ID, Incident: incident, Generation: &generation,
 		Cause: r.Cause, Confidence: r.Confidence, Basis: r.Basis, Returned: r.Returned, Evidence: r.Evidence, Rivals: r.Rivals}
 	for i := range r.Members.Left {
 		d := &r.Members.Left[i]
@@ -272,7 +281,10 @@ func (w *Watcher) caseOf(groups []string) *inspect.Case {
 	c := *w.info.Case
 	c.Records, c.Observations, c.OffsetsAt, c.Timelines = nil, nil, nil, nil
 	c.Gaps, c.Configs = slices.Clone(c.Gaps), w.cfg.Configs
-	c.Window = inspect.Window{From: w.from, To: inspect.At(w.cfg.Now())}
+	c.Window = inspect.Window{From: w.from, To: inspect.At(w.cfg.Now().Add(w.farthest()))}
+	if w.cfg.Scanner != nil {
+		c.Gaps = append(slices.DeleteFunc(c.Gaps, func(g inspect.Gap) bool { return g.Fact == inspect.FactClock }), w.cfg.Scanner.ClockGaps()...)
+	}
 	c.Logs = w.logs
 	for _, gap := range w.refused {
 		if !slices.Contains(c.Gaps, gap) {

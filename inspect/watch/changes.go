@@ -14,7 +14,7 @@ import (
 // sight is where a change was seen.
 type sight struct {
 	source  Source
-	arrived inspect.Time  // by kgdiag's clock
+	arrived inspect.Time  // by the coordinator's clock
 	every   time.Duration // of a poll: their interval
 	state   string        // of a poll: the group's state
 	// leader is a classic group's leader before the change.
@@ -29,7 +29,7 @@ func (d *Differ) Record(r *inspect.Record, arrived inspect.Time) []Event {
 	if g.partition == r.Partition && r.Offset <= g.offset {
 		return nil
 	}
-	at := sight{source: FromLog, arrived: arrived, leader: g.read.Leader}
+	at := sight{source: FromLog, arrived: inspect.At(arrived.Add(g.skew)), leader: g.read.Leader}
 	for _, c := range g.read.Record(r) {
 		d.tell(g, &c, at)
 	}

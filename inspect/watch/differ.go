@@ -65,6 +65,7 @@ type group struct {
 	deleted   bool         // the last that was read is the end of the group
 
 	// Of polls.
+	skew      time.Duration        // of the coordinator's clock: times of polls are told by it, as those of records are
 	seen      *inspect.Observation // the last that was no error
 	started   inspect.Time         // start of the rebalance under way; zero none
 	every     time.Duration        // interval of the polls that saw it start
@@ -149,7 +150,7 @@ func (d *Differ) Tick(now inspect.Time) []Event {
 			continue
 		}
 		for _, c := range g.read.Flush() {
-			d.tell(g, &c, sight{source: FromLog, arrived: now})
+			d.tell(g, &c, sight{source: FromLog, arrived: inspect.At(now.Add(g.skew))})
 		}
 		g.waiting = inspect.Time{}
 	}

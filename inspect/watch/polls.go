@@ -20,6 +20,11 @@ const stateDead = "Dead"
 // Observe takes what one describe poll saw; every is the interval of the polls.
 func (d *Differ) Observe(o *inspect.Observation, every time.Duration) []Event {
 	g := d.group(o.Group)
+	if g.skew != 0 {
+		by := *o
+		by.From, by.To = inspect.At(o.From.Add(g.skew)), inspect.At(o.To.Add(g.skew))
+		o = &by
+	}
 	g.polls.Add(*o)
 	if o.Error != "" {
 		d.lost(g, o)

@@ -52,7 +52,7 @@ func (w *Watcher) takePrefix(p *prefix, now time.Time) []Event {
 		b := w.books[id]
 		b.prefix(records)
 		for i := range records {
-			b.risks.commit(&records[i], records[i].Time.Time)
+			b.risks.commit(&records[i], records[i].Time.Add(-w.differ.group(id).skew))
 		}
 		if p.err != nil {
 			continue

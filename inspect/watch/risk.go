@@ -99,7 +99,7 @@ func (p *progress) beat() time.Duration {
 // assess looks at all members of a group at rest. It gives events, and the partitions
 // whose ends it wants to know.
 func (k *risks) assess(g *group, now time.Time) (events []Event, want []inspect.TopicPartitions) {
-	if g.seen == nil || g.seen.State != "Stable" || now.Sub(g.seen.To.Time) > 2*SlowEvery+time.Second {
+	if g.seen == nil || g.seen.State != "Stable" || now.Add(g.skew).Sub(g.seen.To.Time) > 2*SlowEvery+time.Second {
 		return nil, nil
 	}
 	present := map[string]bool{}

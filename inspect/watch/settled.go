@@ -28,7 +28,14 @@ type Settled struct {
 // and not safe for concurrent use.
 type Settler struct {
 	held    map[string]held
-	settled map[string]Settled
+	settled map[string]settledCause
+}
+
+// settledCause is what was handed on, and when: no more is kept of it, since an hour of a
+// cluster that never rests holds thousands.
+type settledCause struct {
+	cause inspect.Cause
+	at    time.Time
 }
 
 // held is the latest word about a cause, and since when there is one.
@@ -44,10 +51,10 @@ func (s *Settler) Add(e *Event, now time.Time) {
 		return
 	}
 	if s.held == nil {
-		s.held, s.settled = map[string]held{}, map[string]Settled{}
+		s.held, s.settled = map[string]held{}, map[string]settledCause{}
 	}
 	key := e.Group + "\x00" + e.Record
-	if was, ok := s.settled[key]; ok && was.Cause == e.Cause {
+	if was, ok := s.settled[key]; ok && was.cause == e.Cause {
 		delete(s.held, key)
 		return
 	}
@@ -68,13 +75,13 @@ func (s *Settler) Due(now time.Time, over bool) []Settled {
 		if !over && !sure && now.Sub(h.since) < settleAfter {
 			continue
 		}
-		x := Settled{Event: h.Event, Corrects: s.settled[key].Cause}
-		s.settled[key] = x
+		x := Settled{Event: h.Event, Corrects: s.settled[key].cause}
+		s.settled[key] = settledCause{x.Cause, now}
 		delete(s.held, key)
 		out = append(out, x)
 	}
 	for key, x := range s.settled {
-		if now.Sub(x.Time.Time) > correctWithin {
+		if now.Sub(x.at) > correctWithin {
 			delete(s.settled, key)
 		}
 	}

@@ -61,6 +61,9 @@ type Config struct {
 	// Since is how far back the log is read for what happened before, so that a
 	// departure can be judged by the commits before it; 0 not at all.
 	Since time.Duration
+	// Forget drops what is older than verdicts need of groups that never come to rest.
+	// Without it Case and Look hold all that was seen.
+	Forget bool
 	// Past tells the rebalances within Since too.
 	Past bool
 	// Said, if set, gives what clients' and brokers' logs say, all of it, and whether
@@ -111,8 +114,9 @@ type Watcher struct {
 	saidAt      time.Time
 	wantEnds    chan []inspect.TopicPartitions
 	wantMoments chan moments
-	refused     []inspect.Gap // what leaders did not answer
-	wantGroup   chan []string // groups to take a snapshot of
+	refused     []inspect.Gap        // what leaders did not answer
+	skewed      map[string]time.Time // what was told of clocks, and when
+	wantGroup   chan []string        // groups to take a snapshot of
 	looks       chan look
 }
 
@@ -362,12 +366,14 @@ func (w *Watcher) tick() []Event {
 	w.pace()
 	w.listen(now)
 	for _, b := range w.books {
+		w.forget(b, now)
 		if b.due(now) {
 			events = append(events, w.judge(b, now)...)
 		}
 	}
 	if now.Sub(w.assessed) >= assessEvery {
 		w.assessed = now
+		events = append(events, w.heedClocks(now)...)
 		events = append(events, w.assess(now)...)
 		w.meet(now)
 	}
@@ -430,6 +436,10 @@ func (w *Watcher) assess(now time.Time) []Event {
 			if w.info.Offsets {
 				e.Source = FromPoll
 			}
+			e.Time = inspect.At(e.Time.Add(w.differ.group(id).skew))
+			if !e.OutAt.IsZero() {
+				e.OutAt = inspect.At(e.OutAt.Add(w.differ.group(id).skew))
+			}
 			events = append(events, w.differ.stamp(e)...)
 			w.warm(id, now)
 		}
@@ -457,7 +467,7 @@ func (w *Watcher) take(i input) []Event {
 		b := w.books[r.Group]
 		b.add(*r, nil)
 		b.risks.commit(r, now)
-		if r.Type != inspect.RecOffsetCommit && r.Type != inspect.RecLegacyOffsetCommit {
+		if !commits(r) {
 			w.warm(r.Group, now)
 			b.stir(now)
 		}

@@ -24,7 +24,7 @@ var allowed = map[string][]string{
 	"inspect/family":                {"inspect", "internal/prose", "internal/pattern"},
 	"inspect/settings":              {"inspect"},
 	"inspect/collect":               {"inspect", "locate", "inspect/offsetlog", "inspect/family", "internal/hedge", "internal/pause", "internal/prose"},
-	"inspect/offsetlog":             {"inspect", "locate", "internal/pause"},
+	"inspect/offsetlog":             {"inspect", "locate", "internal/pause", "internal/prose"},
 	"inspect/access":                {"inspect", "locate"},
 	"inspect/membership":            {"inspect", "inspect/family"},
 	"inspect/judge":                 {"inspect", "inspect/assume", "inspect/family", "inspect/membership", "internal/prose", "inspect/platform"},

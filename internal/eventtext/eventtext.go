@@ -44,6 +44,8 @@ func (t Teller) Event(e *watch.Event) (word string, style term.Style, text strin
 		return "LOST", term.Bad, joinParts(e.Why) + groupList(e)
 	case watch.SourceBack:
 		return "back", term.Good, fmt.Sprintf("coordinator %s answers again after %s%s", idText(e.Coordinator), span(e.Silent), groupList(e))
+	case watch.ClockOff:
+		return "clocks", term.Warn, e.Why
 	case watch.GroupWaiting:
 		near := ""
 		if len(e.Nearest) > 0 {

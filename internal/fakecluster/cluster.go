@@ -36,6 +36,7 @@ type options struct {
 	advertise         func(broker int32) (string, int32)
 	users             []user
 	config            map[string]string
+	skew              func(broker int32) time.Duration
 	extra             []kfake.Opt
 }
 
@@ -103,6 +104,10 @@ func BrokerConfig(key, value string) Option { return func(o *options) { o.config
 func MinSession(d time.Duration) Option {
 	return BrokerConfig("group.min.session.timeout.ms", strconv.FormatInt(d.Milliseconds(), 10))
 }
+
+// Skew sets the clocks of brokers ahead, or behind: a coordinator stamps its records by its
+// own.
+func Skew(of func(broker int32) time.Duration) Option { return func(o *options) { o.skew = of } }
 
 // Kfake passes options to kfake as they are.
 func Kfake(opts ...kfake.Opt) Option {

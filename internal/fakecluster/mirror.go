@@ -241,7 +241,7 @@ func (m *mirror) onJoin(c *conn, r *request, req *kmsg.JoinGroupRequest, resp *k
 		// GroupMetadataManager (4.x): the first JoinGroup creates the group with an
 		// empty record of generation 0 and no protocol type.
 		g.recorded = 0
-		m.write(g, g.emptyRecord("", 0, nowMillis()))
+		m.write(g, g.emptyRecord("", 0, m.now(g.partition).UnixMilli()))
 	}
 	if resp.ErrorCode != 0 {
 		return
@@ -253,7 +253,7 @@ func (m *mirror) onJoin(c *conn, r *request, req *kmsg.JoinGroupRequest, resp *k
 	}
 	if resp.Generation > g.rosterGen {
 		g.rosterGen, g.roster, g.assigned = resp.Generation, nil, nil
-		g.stateAt = nowMillis()
+		g.stateAt = m.now(g.partition).UnixMilli()
 	}
 	if resp.LeaderID == resp.MemberID && resp.Generation == g.rosterGen && len(resp.Members) > 0 && g.recorded < resp.Generation {
 		g.leader = resp.LeaderID
@@ -322,7 +322,7 @@ func (m *mirror) onSync(req *kmsg.SyncGroupRequest, resp *kmsg.SyncGroupResponse
 	if g == nil || req.Generation <= g.recorded || req.Generation != g.rosterGen || g.assigned == nil || g.roster == nil {
 		return
 	}
-	g.recorded, g.stableAt = req.Generation, nowMillis()
+	g.recorded, g.stableAt = req.Generation, m.now(g.partition).UnixMilli()
 	g.written = nil
 	for _, e := range g.roster {
 		j := g.known(e)
@@ -358,7 +358,8 @@ func (m *mirror) onCommit(req *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommit
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var rs []record
-	now := nowMillis()
+	p, _ := locate.Partition(req.Group, m.c.opts.offsetsPartitions) // an error is told by group
+	now := m.now(p).UnixMilli()
 	var g *groupState
 	for _, t := range resp.Topics {
 		name, id, err := m.topic(t.Topic, t.TopicID)
@@ -473,7 +474,7 @@ func (m *mirror) refresh(id string) {
 	if info.State == "Empty" && info.Epoch > g.recorded && len(info.Members) == 0 {
 		g.recorded, g.rosterGen, g.roster, g.written = info.Epoch, info.Epoch, nil, nil
 		g.forget()
-		m.write(g, g.emptyRecord(g.protoType, info.Epoch, nowMillis()))
+		m.write(g, g.emptyRecord(g.protoType, info.Epoch, m.now(g.partition).UnixMilli()))
 	}
 }
 
@@ -547,7 +548,7 @@ func (m *mirror) write(g *groupState, rs ...record) {
 	if len(rs) == 0 {
 		return
 	}
-	now := time.Now()
+	now := m.now(g.partition)
 	krs := make([]*kgo.Record, 0, len(rs))
 	for _, r := range rs {
 		krs = append(krs, &kgo.Record{Topic: locate.OffsetsTopic, Partition: g.partition, Key: r.key, Value: r.value, Timestamp: now})
@@ -559,4 +560,12 @@ func (m *mirror) write(g *groupState, rs ...record) {
 	}
 }
 
-func nowMillis() int64 { return time.Now().UnixMilli() }
+// now is the time by the clock of the partition's leader.
+func (m *mirror) now(partition int32) time.Time {
+	now := time.Now()
+	if m.c.opts.skew == nil {
+		return now
+	}
+	m.c.admin(func() { now = now.Add(m.c.opts.skew(m.c.kf.LeaderFor(locate.OffsetsTopic, partition))) })
+	return now
+}

@@ -62,7 +62,7 @@ func (m *message) group(r *Report, g *Group) {
 	m.list(g.Replay)
 	m.part("Not checked", g.Checks)
 	for _, x := range append(g.Gaps, r.Gaps...) {
-		text := "not read: " + x.What + ": " + x.Why
+		text := x.Label + ": " + x.What + ": " + x.Why
 		if x.Needs != "" {
 			text += "; needs " + x.Needs
 		}

@@ -79,8 +79,8 @@ type Course struct {
 	Longest bool
 }
 
-// Gap is something that was not read.
-type Gap struct{ What, Why, Needs string }
+// Gap is something that was not read, or not for certain: Label says which.
+type Gap struct{ Label, What, Why, Needs string }
 
 // Unchecked is a rule that was not checked.
 type Unchecked struct{ ID, Subject, Reason string }
@@ -266,7 +266,7 @@ const mostNamed = 5
 func gapsOf(list []inspect.Gap) []Gap {
 	var out []Gap
 	for _, g := range inspect.GapsByReason(list) {
-		out = append(out, Gap{prose.Few(g.What, 10), g.Why, g.Needs})
+		out = append(out, Gap{g.Label, prose.Few(g.What, 10), g.Why, g.Needs})
 	}
 	return out
 }

@@ -309,7 +309,7 @@ func factName(f inspect.Fact) string {
 func Gaps(gaps []inspect.Gap) []render.Line {
 	var out []render.Line
 	for _, r := range inspect.GapsByReason(gaps) {
-		l := render.Line{render.S(term.Warn, "not read"), render.P(": %s: %s", strings.Join(r.What, "; "), r.Why)}
+		l := render.Line{render.S(term.Warn, "%s", r.Label), render.P(": %s: %s", strings.Join(r.What, "; "), r.Why)}
 		if r.Needs != "" {
 			l = append(l, render.P("; needs %s", r.Needs))
 		}
