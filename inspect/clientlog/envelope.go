@@ -332,7 +332,7 @@ func (l *logLine) headPart(s string, o Options) int {
 			return len(m[0])
 		}
 	}
-	if m := plainWord.FindString(s); m != "" && (l.level != "" || !l.time.IsZero() || s[0] == '<' || s[1] == ',') {
+	if m := plainWord.FindString(s); m != "" && (l.level != "" || !l.time.IsZero() || s[0] == '<' || strings.HasPrefix(s[1:], ",")) {
 		return len(m)
 	}
 	return 0
