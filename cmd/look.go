@@ -32,6 +32,9 @@ func (p *pastFlags) look(ctx context.Context, a *app, s *session, q past.Query) 
 	})
 	if err != nil {
 		bar.done()
+		if errors.Is(err, context.DeadlineExceeded) {
+			return nil, incomplete(fmt.Errorf("--for: the groups were not described within --timeout %s", a.flags.timeout), "kgdiag check says which brokers answer")
+		}
 		return nil, groupsError(err)
 	}
 	if ctx.Err() != nil && a.terminated() {

@@ -40,6 +40,8 @@ type Action struct {
 	// Frame is called with the whole frame of the answer, length included, and gives
 	// the bytes that the client gets. The connection is closed after them if it says so.
 	Frame func(frame []byte) (bytes []byte, cut bool)
+	// Delay is the wait before the answer is passed; 0 for none.
+	Delay time.Duration
 	// Pace is the wait after each byte of the answer; 0 for none.
 	Pace time.Duration
 }
@@ -256,7 +258,7 @@ func (p *Proxy) answer(client, server net.Conn, waiting <-chan pending) {
 			return
 		}
 		frame, err := readFrame(server)
-		if err != nil {
+		if err != nil || w.Delay > 0 && !p.wait(w.Delay) {
 			return
 		}
 		if frame, err = rewrite(frame, w); err != nil {
