@@ -121,6 +121,7 @@ type work struct {
 	n         int
 	compacted bool // commits may be missing
 	silent    bool // there are commits enough for silence to mean something
+	shares    bool // of a share group (KIP-932), which commits no offsets
 	lastAt    time.Time
 	lastFrom  time.Time // the earliest that the last commit can have been: lastAt, unless polls saw it
 	advanceAt time.Time // last commit that moved an offset
@@ -132,7 +133,7 @@ func (g *group) workOf(d *departure, family inspect.Family) work {
 	if d.Member.ServerSide && d.Member.StaticLeftPos > 0 && !d.Member.StaticLeft.IsZero() {
 		end = d.Member.StaticLeftPos
 	}
-	w := work{cad: g.paceOf(d.Held, end)}
+	w := work{cad: g.paceOf(d.Held, end), shares: g.Type == inspect.Share}
 	w.polls = w.cad.polls(family)
 	ticks := w.cad.ticks
 	w.n = len(ticks)

@@ -376,6 +376,8 @@ const leftByItself = ": it left by itself"
 // opensUnmeasured says why silence cannot be measured.
 func opensUnmeasured(e *evidence, v *verdict) {
 	switch {
+	case e.shares:
+		v.say("a share group commits no offsets: its records show that a member went, and nothing of why")
 	case e.step.Polled && len(e.cad.ticks) == 0:
 		v.say("seen by polls alone, the offsets topic was not read: when it last committed is not known")
 	case e.unseen:

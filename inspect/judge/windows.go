@@ -144,9 +144,12 @@ func overrunWindows(e *evidence, noLeave bool) []window {
 	}
 	stops := noLeave || family == inspect.StreamsLib || server && family == inspect.Librdkafka || family == inspect.Unknown
 	if stops && e.session > 0 && m.StaticLeft.IsZero() {
-		s := e.session
+		s, beat := e.session, e.heartbeat
+		if noLeave { // the interval is on no record: the last heartbeat came up to a third of the session before
+			beat = max(beat, s/inspect.HeartbeatsPerSession)
+		}
 		out = append(out, window{cause: inspect.PollIntervalExceeded,
-			name: "max.poll.interval.ms " + dur(r) + " and then session.timeout.ms " + dur(s), lo: r + s - e.heartbeat - late, hi: r + s + c + slack})
+			name: "max.poll.interval.ms " + dur(r) + " and then session.timeout.ms " + dur(s), lo: r + s - beat - late, hi: r + s + c + slack})
 	}
 	return out
 }
