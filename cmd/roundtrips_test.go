@@ -152,6 +152,35 @@ func TestRateLimit(t *testing.T) {
 	})
 }
 
+// A watch of a busy log gathers what is new, instead of asking for each commit: brokers are
+// asked at most every 40 ms.
+func TestWatchGathers(t *testing.T) {
+	at(t, func(d *distant) {
+		d.groups(30)
+		link := delay.New(d.Dial, time.Millisecond)
+		ctx, cancel := context.WithCancel(context.Background())
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			for ctx.Err() == nil {
+				d.groups(3)
+				time.Sleep(15 * time.Millisecond) // of the bubble, in which commits take no time
+			}
+		}()
+		var stdout, stderr bytes.Buffer
+		a := &app{streams: &term.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr},
+			now: time.Now, getenv: func(string) string { return "" }, dial: link.Dial}
+		code := a.run(ctx, []string{"watch", "--all-groups", "--for", "8s", "-b", d.Addrs()[0]})
+		cancel()
+		<-done
+		time.Sleep(time.Second) // what is under way arrives
+		fetches := link.Count().Requests[1]
+		if most := 3 * 8 * 25 * 11 / 10; code != exitOK || fetches > most || fetches < 30 {
+			d.t.Errorf("exit %d, %d fetches of three brokers in 8 s, want at most %d: %s", code, fetches, most, stderr.String())
+		}
+	})
+}
+
 // heldTrips is what the table says of a command.
 func heldTrips(t *testing.T, page, command string) int {
 	t.Helper()

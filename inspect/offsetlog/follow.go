@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pause"
 )
 
 // FollowRequest is what to tail.
@@ -61,7 +62,7 @@ type Trouble struct {
 func (s *Scanner) Follow(ctx context.Context, req FollowRequest, fn func(inspect.Record) error) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	f := &follower{s: s, c: s.newCluster(), req: &req, fn: fn, answers: make(chan answer), busy: make(map[int32]bool)}
+	f := &follower{s: s, c: s.newCluster(), req: &req, fn: fn, answers: make(chan answer), busy: make(map[int32]bool), asked: make(map[int32]time.Time)}
 	if err := f.start(ctx); err != nil {
 		return err
 	}
@@ -84,7 +85,8 @@ type follower struct {
 	req     *FollowRequest
 	fn      func(inspect.Record) error
 	cursors map[int32]*cursor
-	busy    map[int32]bool // brokers with a request in flight
+	busy    map[int32]bool      // brokers with a request in flight
+	asked   map[int32]time.Time // when they were asked last
 	answers chan answer
 	w       *walker
 	turn    int // rotates the order of the partitions, since a fetch fills from the front
@@ -138,6 +140,10 @@ func (f *follower) start(ctx context.Context) error {
 	return ctx.Err()
 }
 
+// gather is how long a broker is left alone between two fetches. A busy log has something
+// new at any time: asked again at once, a broker would send it record by record.
+const gather = 40 * time.Millisecond
+
 // tick is how often partitions without a leader are looked at again.
 const tick = 100 * time.Millisecond
 
@@ -186,8 +192,13 @@ func (f *follower) ask(ctx context.Context) {
 		wait = 500 * time.Millisecond
 	}
 	for broker, w := range wants {
-		f.busy[broker] = true
+		due := f.asked[broker].Add(gather)
+		f.busy[broker], f.asked[broker] = true, now
+		if due.After(now) {
+			f.asked[broker] = due
+		}
 		go func() {
+			_ = pause.For(ctx, due.Sub(now)) // the end of ctx ends the fetch too
 			resp, err := f.c.fetch(ctx, f.s.Client, broker, wait, w)
 			f.answers <- answer{broker, now, time.Now(), w, resp, err}
 		}()

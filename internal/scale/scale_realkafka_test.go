@@ -252,6 +252,7 @@ func (r *report) kgdiag(args ...string) run {
 	if err != nil {
 		r.t.Fatalf("kgdiag %v: %v\n%.2000s", args, err, m.err)
 	}
+	r.t.Logf("kgdiag %v: %s, %s processor, %s MiB", args, m.wall.Round(time.Millisecond), m.cpu, mib(m.rss))
 	return m
 }
 
@@ -274,6 +275,7 @@ func (r *report) apache(limit time.Duration) run {
 	if err != nil {
 		r.t.Fatalf("Apache's tool: %v\n%.2000s", err, m.err)
 	}
+	r.t.Logf("Apache's tool: %s, %s processor", m.wall.Round(time.Millisecond), m.cpu)
 	return m
 }
 
