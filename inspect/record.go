@@ -241,6 +241,9 @@ type OffsetPolls struct {
 	From  Time   `json:"from"`
 	To    Time   `json:"to"`
 	Error string `json:"error,omitempty"`
+	// Topics are those of which an offset was shown, in order: one that the user may not
+	// describe is left out of the answers without a word.
+	Topics []string `json:"topics,omitempty"`
 }
 
 // ID names a record, and the rebalance that it is the first of: partition and offset of

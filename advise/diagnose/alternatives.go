@@ -44,6 +44,9 @@ func (d *Diagnosis) Sure() string {
 // statedBy says who states the cause, and of how many departures, where it is not of all.
 func (d *Diagnosis) statedBy() string {
 	by, stated := "a log line or a record", 0
+	if d.NoHistory != "" && !d.given(inspect.FileLog) {
+		by = "polls of the group"
+	}
 	var others []inspect.Confidence
 	for _, oc := range d.Occurrences {
 		if oc.Rebalance.Basis != inspect.Stated {

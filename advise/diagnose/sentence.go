@@ -47,7 +47,7 @@ func (d *Diagnosis) Why() string {
 		pairs = append(pairs, timeouts(oc.Departure)...)
 		pairs = append(pairs, "back", d.back(oc.Departure))
 	}
-	return inspect.FillIn(d.Cause.Info().Sentence(oc.Departure != nil, d.Times, inBatch), pairs...)
+	return strings.TrimSuffix(inspect.FillIn(d.Cause.Info().Sentence(oc.Departure != nil, d.Times, inBatch), pairs...), ".")
 }
 
 // timeouts are what a sentence may say of a departed member's timeouts and return.

@@ -40,7 +40,7 @@ func (e *evidence) sessionMayHaveEnded() bool { return e.least > 0 && e.gapHi >=
 
 // measured reports whether there are commits enough for silence to mean something, up to
 // the departure.
-func (e *evidence) measured() bool { return e.silent && !e.unseen }
+func (e *evidence) measured() bool { return e.silent && !e.unseen && len(e.blind) == 0 }
 
 // mayHaveIdled reports a silence of commits that polls saw which means nothing unless
 // records waited, and nothing shows that they did.

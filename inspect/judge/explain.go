@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 // explanation is one way to read a departure: the cause that it gives, when it fits,
@@ -382,6 +383,8 @@ func opensUnmeasured(e *evidence, v *verdict) {
 		v.say("seen by polls alone, the offsets topic was not read: when it last committed is not known")
 	case e.unseen:
 		v.say("its committed offsets were not polled until it left: when it last committed is not known")
+	case len(e.blind) > 0:
+		v.say("polls show no committed offset of its topic " + prose.Few(e.blind, 3) + ": when it last committed is not known")
 	case e.compacted:
 		v.say("its commits may have been compacted away: silence cannot be measured")
 	default:

@@ -127,3 +127,39 @@ func TestHiddenTopic(t *testing.T) {
 		}
 	}
 }
+
+// TestTopicThatPollsDoNotShow: a user who may not describe a topic is shown no offset of
+// it, without a word. What its owners committed is then not known, and so no cause that
+// rests on their silence is told with confidence.
+func TestTopicThatPollsDoNotShow(t *testing.T) {
+	told := func(c *inspect.Case) (silent, said int) {
+		for _, tl := range Build(c, Options{}) {
+			for i := range tl.Rebalances {
+				for _, d := range tl.Rebalances[i].Members.Left {
+					if (d.Cause == inspect.SessionExpired || d.Cause == inspect.PollIntervalExceeded) && d.Confidence != inspect.Low && d.Returned != inspect.ReturnedNewProcess { // its successor was seen beside it
+						silent++
+					}
+				}
+				said += strings.Count(strings.Join(tl.Rebalances[i].Evidence, "\n"), "polls show no committed offset of its topic ")
+			}
+		}
+		return silent, said
+	}
+	before, after, reasons := 0, 0, 0
+	for _, l := range readFile(t, holdouts[0].file) {
+		c := given(l)
+		n, said := told(c)
+		if said > 0 {
+			t.Errorf("%s: polls that say nothing of topics are taken to show none", l.Group)
+		}
+		before += n
+		for i := range c.OffsetPolls {
+			c.OffsetPolls[i].Topics = []string{"another"}
+		}
+		n, said = told(c)
+		after, reasons = after+n, reasons+said
+	}
+	if before < 10 || after > 0 || reasons == 0 {
+		t.Errorf("by silence: %d where its topic is shown, %d where it is not (%d times said)", before, after, reasons)
+	}
+}

@@ -14,6 +14,7 @@ type silence struct {
 	gapLo, gapHi time.Duration
 	common       time.Duration // of it, nobody else committed either; 0 where that is no longer than usual
 	unseen       bool          // the committed offsets were not polled any more when it went
+	blind        []string      // topics of its own of which polls show no committed offset
 }
 
 func (g *group) silenceOf(e *evidence) silence {
@@ -22,6 +23,9 @@ func (g *group) silenceOf(e *evidence) silence {
 	}
 	s := silence{gapLo: max(0, e.lo.Sub(e.lastAt)), gapHi: max(0, e.hi.Sub(e.lastFrom))}
 	s.unseen = g.ByPolls && !g.polledAt(e.lo)
+	if g.ByPolls {
+		s.blind = g.neverShown(e.parts)
+	}
 	if e.mayHaveCommitted() {
 		s.gapLo = 0
 	}
@@ -35,6 +39,24 @@ func (g *group) silenceOf(e *evidence) silence {
 // was committed until then would have shown.
 func (g *group) polledAt(at time.Time) bool {
 	return slices.ContainsFunc(g.in.OffsetPolls, func(p inspect.OffsetPolls) bool { return p.Error == "" && !p.To.Before(at) })
+}
+
+// neverShown are the topics of partitions of which no poll has shown an offset: nothing was
+// committed there, or the user may not describe them. Nil where polls say nothing of topics.
+func (g *group) neverShown(parts []part) []string {
+	var shown, out []string
+	for _, p := range g.in.OffsetPolls {
+		shown = append(shown, p.Topics...)
+	}
+	if len(shown) == 0 {
+		return nil
+	}
+	for _, p := range parts {
+		if !slices.Contains(shown, p.Topic) && !slices.Contains(out, p.Topic) {
+			out = append(out, p.Topic)
+		}
+	}
+	return out
 }
 
 // mayHaveCommitted reports a commit between two polls of which one was before the member

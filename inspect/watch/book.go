@@ -316,7 +316,7 @@ func (w *Watcher) caseOf(groups []string) *inspect.Case {
 		c.OffsetsAt = append(c.OffsetsAt, b.moments...)
 		c.Observations = append(c.Observations, w.differ.group(id).polls...)
 		c.OffsetPolls = append(c.OffsetPolls, b.offsets.runs...)
-		c.Gaps = append(c.Gaps, b.offsets.gaps()...)
+		c.Gaps = append(append(c.Gaps, b.offsets.gaps()...), b.offsets.notShown(w.differ.group(id).polls)...)
 	}
 	sort.SliceStable(c.Records, func(i, j int) bool {
 		a, b := &c.Records[i], &c.Records[j]

@@ -94,12 +94,50 @@ func (k *offsets) take(c *collect.Committed) []inspect.Record {
 func (k *offsets) run(c *collect.Committed) {
 	if n := len(k.runs); n > 0 && k.runs[n-1].Error == c.Error {
 		k.runs[n-1].To = c.Answered
+		k.show(c)
 		return
 	}
 	k.runs = append(k.runs, inspect.OffsetPolls{Group: c.Group, From: c.Asked, To: c.Answered, Error: c.Error})
+	k.show(c)
 	if len(k.runs) > mostOffsetRuns {
 		k.runs = slices.Clone(k.runs[mostOffsetRuns/10:])
 	}
+}
+
+// show notes the topics of an answer in the last run.
+func (k *offsets) show(c *collect.Committed) {
+	topics := &k.runs[len(k.runs)-1].Topics
+	for _, o := range c.Offsets {
+		if at, had := slices.BinarySearch(*topics, o.Topic); !had {
+			*topics = slices.Insert(*topics, at, o.Topic)
+		}
+	}
+}
+
+// notShown are Gaps about topics that members own and of which no answer had an offset.
+func (k *offsets) notShown(polls membership.Polls) []inspect.Gap {
+	if !slices.ContainsFunc(k.runs, func(r inspect.OffsetPolls) bool { return r.Error == "" }) {
+		return nil
+	}
+	shown := map[string]bool{}
+	for _, r := range k.runs {
+		for _, t := range r.Topics {
+			shown[t] = true
+		}
+	}
+	var out []inspect.Gap
+	for i := range polls {
+		for _, m := range polls[i].Members {
+			for _, t := range m.Assignment {
+				if !shown[t.Topic] {
+					shown[t.Topic] = true
+					out = append(out, inspect.Gap{Group: k.runs[0].Group, Fact: inspect.FactCommits, What: "commits on topic " + t.Topic,
+						Why: "polls show no offset of it: nothing was committed there, or it may not be described", Needs: "DESCRIBE on Topic " + t.Topic})
+				}
+			}
+		}
+	}
+	return out
 }
 
 // gaps are the polls that told nothing, a Gap for each reason.

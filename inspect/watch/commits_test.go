@@ -8,6 +8,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/collect"
+	"github.com/kgdiag/kgdiag/inspect/membership"
 )
 
 // answer is what a poll at a moment saw: partition 0 of topic t at an offset.
@@ -54,6 +55,33 @@ func TestFirstOffsetIsACommit(t *testing.T) {
 	}
 	if got := k.take(answer(1, 0, "")); len(got) != 1 || got[0].Commit.Offset != 0 {
 		t.Errorf("the first commit: %+v", got)
+	}
+}
+
+// A topic that members own and of which no answer had an offset is a Gap: nothing tells
+// whether it was not committed, or may not be described.
+func TestTopicsThatAreNotShown(t *testing.T) {
+	owns := func(topics ...string) inspect.Observation {
+		m := inspect.ObservedMember{MemberID: "m"}
+		for _, topic := range topics {
+			m.Assignment = append(m.Assignment, inspect.TopicPartitions{Topic: topic, Partitions: []int32{0}})
+		}
+		return inspect.Observation{Group: "g", State: "Stable", Members: []inspect.ObservedMember{m}}
+	}
+	polls := membership.Polls{owns("t"), owns("t", "shut"), owns("shut")}
+	var k offsets
+	if got := k.notShown(polls); got != nil {
+		t.Errorf("nothing was polled, and so nothing was left out: %+v", got)
+	}
+	k.take(answer(0, 5, ""))
+	k.take(answer(1, 5, "refused"))
+	k.take(answer(2, 6, ""))
+	got := k.notShown(polls)
+	if len(got) != 1 || got[0].Group != "g" || got[0].Fact != inspect.FactCommits || got[0].What != "commits on topic shut" || got[0].Needs != "DESCRIBE on Topic shut" {
+		t.Errorf("gaps %+v", got)
+	}
+	if n := len(k.runs); n != 3 || !slices.Equal(k.runs[0].Topics, []string{"t"}) || k.runs[1].Topics != nil {
+		t.Errorf("runs %+v", k.runs)
 	}
 }
 
