@@ -1,8 +1,12 @@
 package advise_test
 
 import (
+	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/kgdiag/kgdiag/advise"
 	"github.com/kgdiag/kgdiag/inspect"
@@ -119,5 +123,41 @@ func TestHealthyConfigurationsRaiseNothing(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestProjectsOwnFilesRaiseNothing reads configuration files of sound shape as projects
+// ship them in their examples (Kafka, Strimzi, Quarkus, Spring, Confluent), without their
+// comments. Most configure no consumer: those must be refused, not guessed at.
+func TestProjectsOwnFilesRaiseNothing(t *testing.T) {
+	archives, err := filepath.Glob("testdata/configs/*.txtar")
+	if err != nil || len(archives) < 5 {
+		t.Fatalf("%d archives, %v", len(archives), err)
+	}
+	files, read := 0, 0
+	for _, archive := range archives {
+		ar, err := txtar.ParseFile(archive)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range ar.Files {
+			files++
+			configs, err := clientconf.Read(f.Name, f.Data, clientconf.Options{})
+			var foreign *clientconf.NotRecognised
+			if err != nil && !errors.As(err, &foreign) {
+				t.Errorf("%s: %v", f.Name, err)
+			}
+			if err == nil {
+				read++
+			}
+			for _, finding := range advise.Evaluate(&inspect.Case{Configs: configs}, advise.Options{}).Findings {
+				if finding.Severity != advise.Info {
+					t.Errorf("%s: %s %s: %s", f.Name, finding.Severity, finding.ID, finding.Message)
+				}
+			}
+		}
+	}
+	if files+len(healthy) < 130 || read < 15 {
+		t.Errorf("%d files, %d read as a consumer's", files, read)
 	}
 }

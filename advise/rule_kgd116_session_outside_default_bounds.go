@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
 )
@@ -21,17 +22,34 @@ var _ = register(Rule{
 	},
 	Check: func(s *Subject, report func(Finding)) {
 		session, ok := s.Sane(keySession)
-		if _, _, known := s.SessionBounds(); known || !ok || s.ServerSide() || session.D >= defaultSessionMin && session.D <= defaultSessionMax {
+		if _, _, known := s.SessionBounds(); known || !ok || s.ServerSide() {
 			return
 		}
-		to, what := s.safeSession(defaultSessionMin, defaultSessionMax), "below 6s, the minimum"
-		if session.D > defaultSessionMax {
-			to, what = defaultSessionMax, "above 30m, the maximum"
+		to, what, refused := defaultSessionMax, "above 30m, the maximum of a broker by default", ": JoinGroup is refused"
+		switch {
+		case session.D < defaultSessionMin:
+			to, what = s.safeSession(defaultSessionMin, defaultSessionMax), "below 6s, the minimum of a broker by default"
+		case session.D > defaultSessionMax:
+		case session.D > formerSessionMax && s.ofOldDays():
+			to, what, refused = formerSessionMax, "above 5m, which is group.max.session.timeout.ms of brokers before Kafka 2.3 by default (30m since)", ": those refuse JoinGroup"
+		default:
+			return
 		}
-		f := s.Finding(Warning, fmt.Sprintf("%s is %s, %s of a broker by default: JoinGroup is refused", session.Spelled, span(session.D), what), session)
+		f := s.Finding(Warning, fmt.Sprintf("%s is %s, %s%s", session.Spelled, span(session.D), what, refused), session)
 		f.Confidence = inspect.Medium
 		f.Evidence = append(f.Evidence, "the broker was not asked (-b): its bounds may be others")
 		f.Fix = &Fix{Set: map[string]string{keySession: ms(to)}}
 		report(f)
 	},
 })
+
+// formerSessionMax is group.max.session.timeout.ms from Kafka 0.10.1 to 2.2.
+const formerSessionMax = 5 * time.Minute
+
+// ofOldDays reports whether a client is known to be older than Kafka 2.3 (June 2019),
+// whose brokers may be as old: by the first release of each library after it.
+func (s *Subject) ofOldDays() bool {
+	first, known := map[inspect.Family]string{inspect.Java: "2.3", inspect.StreamsLib: "2.3", inspect.Connect: "2.3", inspect.Librdkafka: "1.1", inspect.KafkaPython: "1.4.7",
+		inspect.Sarama: "1.23", inspect.KafkaJS: "1.10", inspect.AIOKafka: "0.6", inspect.KafkaGo: "0.3", inspect.RubyKafka: "0.8"}[s.Family]
+	return known && s.Version != "" && !s.Assumed && !atLeast(s.Version, first)
+}

@@ -21,5 +21,22 @@ var _ = register(Rule{
 			report(s.acted(Warning, fmt.Sprintf("%s (line %d) is followed by work and by resume (%s) without a poll between: the work counts against max.poll.interval.ms all the same", a.Call, a.Where.Line, line(*a.Other, a.Where.File)), a))
 			return
 		}
+		for _, a := range s.acts(inspect.ActPausedStream) {
+			poll, ok := s.Sane(keyPoll)
+			if !ok {
+				return
+			}
+			sev, long := Warning, "until resume()"
+			if length(a) > 0 {
+				long = "for " + span(length(a))
+			}
+			if length(a) > poll.D {
+				sev = Error
+			}
+			f := s.acted(sev, fmt.Sprintf("%s() pauses the stream of Vert.x, so that nothing polls %s; %s, past which the member leaves the group", a.Call, long, poll.Say()), a)
+			f.Fix.Summary = "Pause the partitions (pause with a TopicPartition or a set), which keeps polling, or raise max.poll.interval.ms above the pause."
+			report(f)
+			return
+		}
 	},
 })

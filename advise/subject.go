@@ -460,6 +460,12 @@ func (s *Subject) LongestPause() (time.Duration, string, bool) {
 	return most, text, known
 }
 
+// ofStreams reports whether a line is of a consumer of Kafka Streams, which names it after
+// its thread.
+func ofStreams(e inspect.LogEvent) bool {
+	return e.Family == inspect.StreamsLib || strings.Contains(e.ClientID, "-StreamThread-")
+}
+
 // fromFile makes the subject of one configuration.
 func fromFile(c *inspect.Case, i int) *Subject {
 	cfg := &c.Configs[i]
@@ -497,6 +503,9 @@ func (s *Subject) fromLogs() {
 	}
 	if len(s.Case.Configs) > 1 {
 		return
+	}
+	if s.Family == inspect.Java && len(s.Config.Settings) == 0 && slices.ContainsFunc(s.Case.LogEvents, ofStreams) {
+		s.Family = inspect.StreamsLib // whose max.poll.records is 1000
 	}
 	if version := loggedVersion(s.Case, s.Family); version != "" {
 		s.Version, s.Assumed = version, false

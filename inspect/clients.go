@@ -184,6 +184,7 @@ const (
 	ActPollsInCallback ActKind = "polls_in_callback"   // only the rebalance callback polls
 	ActConsumedOnce    ActKind = "consumed_once"       // sarama's Consume is not called again
 	ActPausedWork      ActKind = "paused_without_poll" // pauses, works and resumes without a poll between
+	ActPausedStream    ActKind = "stream_paused"       // Vert.x: no poll until resume; Length is how long
 	ActResubscribes    ActKind = "subscribes_again"    // a subscription replaces the one before; Other is the earlier one
 	ActBackOff         ActKind = "back_off"            // Spring waits so long between two tries, between two polls
 	ActNoGroup         ActKind = "no_group"            // group.id is None

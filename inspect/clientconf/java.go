@@ -20,7 +20,7 @@ var (
 
 // sniffJava knows a Java file by its keys; its name alone is a weak hint.
 func sniffJava(name string, data []byte) int {
-	if nested(name, data) || looksCode(name, data) {
+	if nested(name, data) || looksCode(name, data) || mirrorFlow.Match(data) {
 		return 0
 	}
 	f, err := properties.Parse(data)

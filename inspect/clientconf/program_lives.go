@@ -108,7 +108,37 @@ func (a *acting) callbacks() {
 	if a.family == inspect.Sarama {
 		a.consumedOnce()
 	}
+	if vertx.MatchString(a.raw) {
+		a.pausedStream()
+		return
+	}
 	a.pausedWork()
+}
+
+var (
+	vertx  = pattern.New(`io\.vertx|\bvertx\b`)
+	resume = pattern.New(`setTimer\s*\(\s*([^,]+),`)
+)
+
+// pausedStream tells of Vert.x' pause(), which pauses the stream: without partitions named
+// the consumer is no longer polled until resume().
+func (a *acting) pausedStream() {
+	for _, c := range a.methods(set("pause")) {
+		m, ok := ofConsumer(c, a.made)
+		if !ok || strings.TrimSpace(c.args) != "" {
+			continue
+		}
+		act := a.act(inspect.ActPausedStream, c, m)
+		if t := resume.FindStringSubmatch(a.raw[c.end:]); t != nil {
+			if value, ok := a.values.of(t[1], true); ok {
+				if d, ok := duration(strings.TrimSuffix(value, "ms"), "ms"); ok && d > 0 {
+					act.Length = inspect.Ms(d)
+				}
+			}
+		}
+		a.add(act)
+		return
+	}
 }
 
 func (a *acting) insideCallback(at int) bool {

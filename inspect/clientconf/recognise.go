@@ -41,7 +41,7 @@ func recognised(configs []inspect.ClientConfig) bool {
 		}
 		for _, p := range c.Problems {
 			switch {
-			case p.Kind == "unknown_key" && p.Nearest == "", p.Kind == "producer_key", p.Kind == "duplicate_key":
+			case p.Kind == "unknown_key" && (p.Nearest == "" || !strings.ContainsAny(p.Key, "._-")), p.Kind == "producer_key", p.Kind == "duplicate_key":
 			default:
 				return true
 			}

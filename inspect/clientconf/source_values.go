@@ -73,6 +73,10 @@ func (v values) of(expr string, isDuration bool) (string, bool) {
 		if text, ok := literal(expr, isDuration, v.family); ok {
 			return text, true
 		}
+		if put := v.product(expr); put != expr {
+			expr = put
+			continue
+		}
 		m := identifier.FindStringSubmatch(expr)
 		if m == nil || v.constants[m[1]] == "" {
 			return "", false
@@ -81,6 +85,25 @@ func (v values) of(expr string, isDuration bool) (string, bool) {
 	}
 	return "", false
 }
+
+var productOfNames = pattern.New(`^\(?[\w. ]+(?:\*[\w. ]+)+\)?\s*(?:[,;)}\]].*)?$`)
+
+// product puts the numbers of constants in place in a product: SECOND * 60 * 20.
+func (v values) product(expr string) string {
+	if !productOfNames.MatchString(expr) {
+		return expr
+	}
+	factors := strings.Split(expr, "*")
+	for i, f := range factors {
+		name := strings.Trim(f, " ,;()")
+		if n := strings.TrimRight(v.constants[name], " ,;"); n != "" && wholeNumber.MatchString(n) {
+			factors[i] = strings.Replace(f, name, n, 1)
+		}
+	}
+	return strings.Join(factors, "*")
+}
+
+var wholeNumber = pattern.New(`^\d[\d_]*$`)
 
 // literal is the value that a program's expression stands for by itself.
 func literal(expr string, isDuration bool, family inspect.Family) (string, bool) {
