@@ -40,6 +40,20 @@ func TestConnecting(t *testing.T) {
 	compare(t, "connecting.md", text)
 }
 
+// TestCompatibilityIsCurrent holds docs/compatibility.md to what scripts/compat found, and what it found to having no fault.
+func TestCompatibilityIsCurrent(t *testing.T) {
+	found, err := ReadCompatibility("testdata/compat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range found {
+		if len(k.Failed) > 0 || k.Causes["wrong"] > 0 || len(k.Passed) == 0 || len(k.Groups) < 2 {
+			t.Errorf("%s: failed %v, %d wrong causes, %d tests passed, %d kinds of group", k.Version, k.Failed, k.Causes["wrong"], len(k.Passed), len(k.Groups))
+		}
+	}
+	compare(t, "compatibility.md", Compatibility(found))
+}
+
 func TestREADME(t *testing.T) {
 	have, err := os.ReadFile("../../README.md")
 	if err != nil {

@@ -1,0 +1,124 @@
+package docgen
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kgdiag/kgdiag/internal/realtest"
+)
+
+// ReadCompatibility reads what scripts/compat kept in a folder: for each version what was seen (VERSION.json) and the outcome
+// of each test (VERSION.txt).
+func ReadCompatibility(dir string) ([]realtest.Kafka, error) {
+	files, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	var out []realtest.Kafka
+	for _, f := range files {
+		var k realtest.Kafka
+		text, err := os.ReadFile(f)
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(text, &k); err != nil {
+			return nil, fmt.Errorf("%s: %w", f, err)
+		}
+		outcomes, err := os.ReadFile(strings.TrimSuffix(f, ".json") + ".txt")
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(string(outcomes)) {
+			if outcome, test, _ := strings.Cut(strings.TrimSpace(line), " "); outcome == "PASS" {
+				k.Passed = append(k.Passed, test)
+			} else {
+				k.Failed = append(k.Failed, test)
+			}
+		}
+		slices.SortFunc(k.Groups, func(a, b realtest.Sight) int { return strings.Compare(a.Kind, b.Kind) })
+		out = append(out, k)
+	}
+	return out, nil
+}
+
+// compatCommands are the columns of the table, in the order of the help.
+var compatCommands = []string{"locate", "describe", "watch", "history", "why", "advise", "record"}
+
+// Compatibility is docs/compatibility.md, from what scripts/compat found.
+func Compatibility(found []realtest.Kafka) string {
+	slices.SortFunc(found, func(a, b realtest.Kafka) int { return compareVersions(a.Version, b.Version) })
+	var b strings.Builder
+	b.WriteString("# Which brokers were run\n\n" + notice + compatIntro)
+	b.WriteString("| Kafka | group | run with | " + strings.Join(compatCommands, " | ") + " |\n|---|---|---|" + strings.Repeat("---|", len(compatCommands)) + "\n")
+	var notes []string
+	for _, k := range found {
+		for _, s := range k.Groups {
+			fmt.Fprintf(&b, "| %s | %s | %s |", k.Version, s.Kind, s.Client)
+			for _, c := range compatCommands {
+				missing, asked := s.Missing[c]
+				fmt.Fprintf(&b, " %s |", compatCell(missing, asked, &notes))
+			}
+			b.WriteString("\n")
+		}
+	}
+	b.WriteString("\n")
+	for i, n := range notes {
+		fmt.Fprintf(&b, "%d. %s\n", i+1, n)
+	}
+	b.WriteString(compatSuite)
+	b.WriteString("| Kafka | brokers | tests passed | failed | faults: right | hedged | unknown | wrong |\n|---|---|---|---|---|---|---|---|\n")
+	for _, k := range found {
+		fmt.Fprintf(&b, "| %s | %d | %d | %s | %d | %d | %d | %d |\n", k.Version, k.Brokers, len(k.Passed), cmp.Or(strings.Join(k.Failed, ", "), "none"),
+			k.Causes["right"], k.Causes["hedged"], k.Causes["unknown"], k.Causes["wrong"])
+	}
+	b.WriteString(compatDialects)
+	return b.String()
+}
+
+// compatCell is one cell: yes, or the numbers of the notes that say what is missing.
+func compatCell(missing []string, asked bool, notes *[]string) string {
+	switch {
+	case !asked:
+		return "–"
+	case len(missing) == 0:
+		return "yes"
+	}
+	var refs []string
+	for _, m := range missing {
+		i := slices.Index(*notes, m)
+		if i < 0 {
+			i = len(*notes)
+			*notes = append(*notes, m)
+		}
+		refs = append(refs, fmt.Sprintf("but %d", i+1))
+	}
+	return strings.Join(refs, ", ")
+}
+
+// compareVersions orders 2.8.2 before 4.1.1 and 4.2.0 before 4.10.0.
+func compareVersions(a, b string) int {
+	x, y := strings.Split(a, "."), strings.Split(b, ".")
+	for i := range min(len(x), len(y)) {
+		if c := cmp.Or(cmp.Compare(len(x[i]), len(y[i])), cmp.Compare(x[i], y[i])); c != 0 {
+			return c
+		}
+	}
+	return cmp.Compare(len(x), len(y))
+}
+
+const compatIntro = "`scripts/compat` starts real brokers of each version, runs the suite on real brokers against them, and asks every command for a group of each\n" +
+	"kind that the version serves, while a member joins and leaves. *yes*: all was shown that the command shows anywhere: `locate` the partition and\n" +
+	"the coordinator, as the broker answers; `describe` state, members with host and partitions, generation or epoch, timeouts, lag; `watch` the join and the leave;\n" +
+	"`history` and `record` the rebalances with their members; `why` and `advise` an answer without a gap. Otherwise the number of the note below that says what\n" +
+	"is missing. A version that is not in the table was not run.\n\n"
+
+const compatSuite = "\n## The suite on these brokers\n\n" +
+	"The tests are those of scripts/compat; a test of what a version does not have (groups of type consumer before 4.0, share groups before 4.1) is not run there.\n" +
+	"Of the faults, *right* is the cause that was done, *hedged* names it among others, *unknown* says that it cannot be told; those that records cannot tell are among them.\n\n"
+
+const compatDialects = ""
