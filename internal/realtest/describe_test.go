@@ -74,6 +74,10 @@ func table(text string) []map[string]string {
 			if slices.Contains(header, "COORDINATOR(ID)") { // "host:port  (id)"
 				f = slices.Concat(f[:1], []string{strings.Trim(f[2], "()")}, f[3:])
 			}
+			// Kafka 2.8 and 3.3 print nothing where a group has no assignor.
+			if i := slices.Index(header, "STATE"); i > 0 && len(f) == len(header)-1 && header[i-1] == "ASSIGNMENT-STRATEGY" {
+				f = slices.Insert(f, i-1, "-")
+			}
 			row := make(map[string]string)
 			for i := range min(len(f), len(header)) {
 				row[header[i]] = f[i]

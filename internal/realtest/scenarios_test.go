@@ -98,7 +98,7 @@ func classicScenarios() []scenario {
 
 		{name: "a late re-joiner holds a join", with: also([]party{rdRange}, javaRange, javaCoop), truth: causes(inspect.MemberJoined), do: heldJoin, about: newcomer},
 		{name: "a frozen member holds a join to its rebalance timeout", with: also([]party{franzRange}, javaRange), session: 40000, maxPoll: 10000, truth: causes(rejoin), hedge: true, do: frozenJoin,
-			broker: `Group %s removed dynamic members who haven't joined: .victim`},
+			broker: `Group %s removed dynamic members who haven't joined: (?:Set\(|.)victim`},
 		{name: "a busy member is put out during a join", with: full(javaRange, rdRange), truth: causes(overrunCause), hedge: true, do: stalledJoin},
 		{name: "cooperative slow poller during a join", with: full(javaCoop), truth: causes(inspect.SyncPhaseExpired, expired), hedge: true, do: slowJoin(9000)},
 	}
