@@ -121,4 +121,7 @@ const compatSuite = "\n## The suite on these brokers\n\n" +
 	"The tests are those of scripts/compat; a test of what a version does not have (groups of type consumer before 4.0, share groups before 4.1) is not run there.\n" +
 	"Of the faults, *right* is the cause that was done, *hedged* names it among others, *unknown* says that it cannot be told; those that records cannot tell are among them.\n\n"
 
-const compatDialects = ""
+const compatDialects = "\n## What was not run\n\n" +
+	"Confluent Cloud, Amazon MSK, Azure Event Hubs, Aiven, WarpStream, AutoMQ and Redpanda were not run. What kgdiag does where a service hides\n" +
+	"`__consumer_offsets` was tried on a real broker whose ACLs hide it ([accuracy.md](accuracy.md)): `why GROUP --for 5m` and `watch` look at the committed offsets and the members, and\n" +
+	"say which timeouts they assume; `history` and `why` without `--for` say what they cannot know. `kgdiag check` tells for each command what works on the cluster at hand.\n"
