@@ -23,11 +23,11 @@ how likely it is. How many verdicts each turned to high, of the 275 departures o
 saw (100 were high before, 153 are now, none wrong; the fourth and fifth, on which the rules were chosen: 67 of 193 before, 105 now; the sixth and seventh,
 on which they were checked then: 33 of 82, now 48):
 
-* Kafka Streams and static members send no LeaveGroup as they close: the end of the session alone puts them out (10 of Streams; static ones are
+* Kafka Streams and static members send no LeaveGroup as they close: they leave by the end of their session alone (10 of Streams; static ones are
   among the 7 of other clients that did not come back, with those that commit again and again what they have committed, and so as they close).
 * KafkaJS heartbeats between the records that it works, and where there are none: with records waiting it is out after a session, before it can close (14).
 * A client with a sticky assignor, and franz-go with any, sends with its JoinGroup the generation that it was last part of, also under a new member id; a new
-  process has none. So a classic member can be told to be the same process (6), which inference from commits alone could not.
+  process has none. So a classic member can be seen to be the same process (6), which inference from commits alone could not.
 * Who worked a record has polled since that came. The leaders are asked where the partition ended nine tenths of a poll interval before the member was out:
   had it committed behind that, it did not overrun, and a close is a close. The same holds for clients without a poll check, and within a poll interval of a join (16).
 
@@ -48,7 +48,7 @@ whose records do not contain the truth; there *hedged* or *unknown* is right.
 Over the five hold-outs, 470 departures as they were when nothing had been changed for them, 85 verdicts by records alone had high
 confidence and none of them was wrong, which bounds the share of wrong ones at 3.5 % (95 % confidence); of 188 further verdicts with
 medium confidence that were right or wrong, 6 were wrong. With what polls saw, which the last two hold, 1 of 78 with high confidence was wrong. In the sixth to
-eighth, 182 more, 32 by records alone had high confidence and none was wrong; with what polls saw 1 of 70, which is told below.
+eighth, 182 more, 32 by records alone had high confidence and none was wrong; with what polls saw 1 of 70, which is described below.
 `
 	accuracyHidden = `
 ## Clusters that hide the offsets topic
@@ -103,7 +103,7 @@ idle topic read by librdkafka or with manual commits) stay unknown: no record se
 order of their times, with its own questions to the leaders answered as they would have been, and compares what it reports. *Became another cause*: a cause was reported with medium or high confidence, and later another
 one or unknown. *Late*: the first verdict came more than 20 s after the departure; of these the rebalance itself
 lasted that long (a peer that polls slowly holds the join, a static KIP-848 member is gone a session after it said that it goes), and the verdict came at the
-latest 16 s after the record that ends it, which the test holds. Until then ` + "`watch`" + ` tells the departure without a cause. ` + "`inspect/watch/testdata/stability.golden`" + ` has every one.
+latest 16 s after the record that ends it, which the test holds. Until then ` + "`watch`" + ` shows the departure without a cause. ` + "`inspect/watch/testdata/stability.golden`" + ` has every one.
 The last cause is compared with what ` + "`history`" + ` says of the case that the watch keeps, and with what it says of the log alone, where both are of medium confidence
 or above: polls bound a departure better than the log does.
 
