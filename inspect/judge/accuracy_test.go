@@ -81,7 +81,7 @@ unknown 4, ` + "`" + `record --for` + "`" + ` right 38, hedged 1, unknown 4. Whe
 | all | 42 | 38 right, 1 hedged, 3 unknown | 37 right, 2 hedged, 3 unknown | 37 right, 2 hedged, 3 unknown | 19 right, 2 hedged, 21 unknown |
 
 A topic that the user may not describe is left out of those polls without a word. What a member of such a topic last committed is then not known,
-no cause is told of its silence, and a Gap names the permission (` + "`" + `TestTopicWithoutDescribe` + "`" + `, on a real broker).
+no cause is named for its silence, and a Gap names the permission (` + "`" + `TestTopicWithoutDescribe` + "`" + `, on a real broker).
 
 `
 	accuracyLabelled = `

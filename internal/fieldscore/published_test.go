@@ -42,7 +42,7 @@ evidence or written by a machine. Two thirds are open, since many threads end wi
 expectations were made stricter, which turned the rows from 9, 6, 4, 0 and 13, 10, 17, 1, and from 10, 6, 3, 0 and 18, 8, 14, 1, into what
 stands here. Four were too narrow in their words and were mended after the rows were taken: three answers that these count as partly
 right are right, and one that they count as misled is not. Of the 60, 915d73d has 19 right and 12 misled, and no word on 16. What misled
-most is a default or a name of one client told of another, or of an old version; then a refused commit told as an eviction, or with an
+most is a default or a name of one client said of another, or of an old version; then a refused commit called an eviction, or with an
 error that the log does not have.
 
 *healthy* are no reports: ten minutes of normal work of each client, three members and a rolling deploy among them, recorded against
