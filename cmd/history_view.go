@@ -72,7 +72,11 @@ func (h *historyCmd) blocks(g *inspect.History, w inspect.Window, causes []inspe
 		blocks = append(blocks, render.Block{Lines: h.evidenceLines(g, h.clockFor(w)), NoTSV: true})
 	}
 	blocks = append(blocks, h.whatIfBlock(g.WhatIf, h.clockFor(w))...)
-	chart := eventtext.Lanes(g, w, func(t inspect.Time) string { return h.shortMoment(t, w) })
+	known := w.Known(g.Spans, g.Rebalances)
+	if known.Length() < time.Minute { // too short to say anything by its picture
+		known = w
+	}
+	chart := eventtext.Lanes(g, known, func(t inspect.Time) string { return h.shortMoment(t, known) })
 	if lanes := chart.Lines(); len(lanes) > 0 {
 		blocks = append(blocks, render.Block{Lines: append([]render.Line{nil}, lanes...), NoTSV: true})
 	}
@@ -138,7 +142,7 @@ func (h *historyCmd) table(g *inspect.History, clock diagnose.Clock) *render.Tab
 	server := g.Type != inspect.Classic && g.Type != inspect.UnknownType
 	t := &render.Table{Columns: render.Cols("TIME", ">GEN", "MEMBERS", "~WHO", "CAUSE", "HOW SURE", "?PAUSED")}
 	if server {
-		t.Columns = render.Cols("TIME", ">EPOCH", "MEMBERS", "~WHO", "CAUSE", "HOW SURE", "?CONVERGED", "~?LAST")
+		t.Columns = render.Cols("TIME", ">EPOCH", "MEMBERS", "~WHO", "CAUSE", "HOW SURE", "?CONVERGED", "~?SLOWEST")
 	}
 	for _, r := range g.Rebalances {
 		row := []render.Span{render.P("%s", clock(r.Time)), render.P("%s", diagnose.GenerationText(r)), render.P("%s", diagnose.MembersText(r)),

@@ -24,6 +24,38 @@ func (w Window) Rebalances(t *Timeline, causes ...Cause) []Rebalance {
 	return out
 }
 
+// Known is the part of a window in which spans or rebalances of a group lie, with a
+// little room around it: a group that is a minute old would be a dash in an hour. It is w
+// where there are none.
+func (w Window) Known(spans []Span, rebalances []Rebalance) Window {
+	first, last := w.To.Time, w.From.Time
+	grow := func(from, to time.Time) {
+		if from.Before(first) {
+			first = from
+		}
+		if to.After(last) {
+			last = to
+		}
+	}
+	for _, s := range spans {
+		grow(s.From.Time, s.To.Time)
+	}
+	for i := range rebalances {
+		grow(rebalances[i].Time.Time, rebalances[i].Time.Time)
+	}
+	if last.Before(first) {
+		return w
+	}
+	room := max(last.Sub(first)/50, time.Second)
+	if from := first.Add(-room); from.After(w.From.Time) {
+		w.From = At(from)
+	}
+	if to := last.Add(room); to.Before(w.To.Time) {
+		w.To = At(to)
+	}
+	return w
+}
+
 // LastBefore is the newest rebalance of a timeline before the window; nil where none
 // is known.
 func (w Window) LastBefore(t *Timeline) *Rebalance {

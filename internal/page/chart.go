@@ -83,7 +83,7 @@ func (w *writer) chart(d *diagnose.Diagnosis, anchor string, cut *cuts) *Chart {
 		return nil
 	}
 	c := &Chart{ID: anchor + "-chart", Width: chartWidth, PlotX: plotX, PlotW: plotW, LanesY: headHeight, Foot: headHeight + laneHeight*float64(len(lanes))}
-	c.shown = shownWindow(w.c.Window, h.Spans, d.Rebalances)
+	c.shown = w.c.Window.Known(h.Spans, d.Rebalances)
 	c.Height, c.Ticks = c.Foot+6, w.ticks(c)
 	out := map[string]bool{}
 	for i, name := range lanes {
@@ -169,38 +169,16 @@ func (c *Chart) x(t time.Time) float64 {
 	return round(plotX + plotW*float64(t.Sub(c.shown.From.Time))/float64(c.shown.Length()))
 }
 
-// shownWindow is the part of a window in which anything is known of a group, with a
-// little room around it: a group that is a minute old would be a dash in an hour.
-func shownWindow(w inspect.Window, spans []inspect.Span, rebalances []inspect.Rebalance) inspect.Window {
-	first, last := w.To.Time, w.From.Time
-	for _, s := range spans {
-		first, last = earlier(first, s.From.Time), later(last, s.To.Time)
-	}
-	for i := range rebalances {
-		first, last = earlier(first, rebalances[i].Time.Time), later(last, rebalances[i].Time.Time)
-	}
-	room := max(last.Sub(first)/50, time.Second)
-	return inspect.Window{From: inspect.At(later(w.From.Time, first.Add(-room))), To: inspect.At(earlier(w.To.Time, last.Add(room)))}
-}
-
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
-
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
 func round(x float64) float64 { return float64(int64(x*10+0.5)) / 10 }
 
 func clampTime(t time.Time, w inspect.Window) time.Time {
-	return earlier(later(t, w.From.Time), w.To.Time)
+	switch {
+	case t.Before(w.From.Time):
+		return w.From.Time
+	case t.After(w.To.Time):
+		return w.To.Time
+	}
+	return t
 }
 
 // tickSteps are the distances that times on the axis may have.

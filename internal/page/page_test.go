@@ -403,7 +403,7 @@ func TestChartShowsWhereSomethingIsKnown(t *testing.T) {
 		"middle": {[]inspect.Span{{From: at(20), To: at(25)}}, []inspect.Rebalance{{Time: at(30)}}, at(19.8), at(30.2)},
 		"moment": {[]inspect.Span{{From: at(30), To: at(30)}}, nil, inspect.At(at(30).Add(-time.Second)), inspect.At(at(30).Add(time.Second))},
 	} {
-		if got := shownWindow(w, c.spans, c.rebalances); !got.From.Equal(c.from.Time) || !got.To.Equal(c.to.Time) {
+		if got := w.Known(c.spans, c.rebalances); !got.From.Equal(c.from.Time) || !got.To.Equal(c.to.Time) {
 			t.Errorf("%s: %v to %v", name, got.From, got.To)
 		}
 	}

@@ -25,7 +25,7 @@ type Lanes struct {
 	Spans    []LaneSpan
 	Marks    []time.Time // below the lanes
 	MarkName string
-	Legend   string // below; "" for none
+	Legend   string // below; "" for none, and none of marks that share a place
 	Rest     string // says of lanes that have no room: "(3 %s)"
 
 	// Width, NameWidth and Most are the columns of the chart, the columns of the longest
@@ -69,19 +69,42 @@ func (c *Lanes) Lines() []Line {
 		}
 		out = append(out, line)
 	}
-	marks := []rune(strings.Repeat(" ", c.width()))
-	for _, at := range c.Marks {
-		marks[c.column(at)] = '|'
+	marks, crowded := c.marks()
+	out = append(out, row(c.MarkName, marks))
+	if c.Legend != "" {
+		out = append(out, L("%s", c.Legend))
 	}
-	out = append(out, row(c.MarkName, string(marks)))
-	legend := c.Legend
+	var more []string
+	if crowded && c.Legend != "" {
+		more = append(more, "a digit: so many in one column, 9: or more")
+	}
 	if hidden > 0 {
-		legend = strings.TrimLeft(fmt.Sprintf("%s   (%d %s)", legend, hidden, c.Rest), " ")
+		more = append(more, fmt.Sprintf("(%d %s)", hidden, c.Rest))
 	}
-	if legend == "" {
+	if len(more) == 0 {
 		return out
 	}
-	return append(out, L("%s", legend))
+	return append(out, L("%s", strings.Join(more, "   ")))
+}
+
+// marks are the moments below the lanes: "|", or how many fall on one place.
+func (c *Lanes) marks() (cells string, crowded bool) {
+	count := make([]int, c.width())
+	for _, at := range c.Marks {
+		count[c.column(at)]++
+	}
+	out := make([]byte, len(count))
+	for i, n := range count {
+		switch n {
+		case 0:
+			out[i] = ' '
+		case 1:
+			out[i] = '|'
+		default:
+			out[i], crowded = byte('0'+min(n, 9)), true
+		}
+	}
+	return string(out), crowded
 }
 
 // cells are the spans of one lane.

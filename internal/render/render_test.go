@@ -140,7 +140,7 @@ func TestLanesKeepWhatWentWrong(t *testing.T) {
 	for _, l := range lines {
 		text += l.Plain() + "\n"
 	}
-	if len(lines) != mostLanes+3 || !strings.HasPrefix(lines[0].Plain(), "           12:00") || strings.Contains(text, "m12") || !strings.HasSuffix(text, "= commits   (2 more)\n") {
+	if len(lines) != mostLanes+4 || !strings.HasPrefix(lines[0].Plain(), "           12:00") || strings.Contains(text, "m12") || !strings.HasSuffix(text, "= commits\n(2 more)\n") {
 		t.Errorf("%d lines:\n%s", len(lines), text)
 	}
 	if want := "m13        " + strings.Repeat("=", 30) + "xx" + strings.Repeat("=", 28); lines[mostLanes].Plain() != want {
@@ -148,5 +148,26 @@ func TestLanesKeepWhatWentWrong(t *testing.T) {
 	}
 	if (&Lanes{}).Lines() != nil {
 		t.Error("a chart of nothing has lines")
+	}
+}
+
+// Marks that fall on one column are counted, and the legend says so only then.
+func TestLanesCountMarksThatShareAColumn(t *testing.T) {
+	from := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	c := Lanes{From: from, To: from.Add(time.Hour), MarkName: "rebalance", Legend: "= commits", Edge: func(t time.Time) string { return t.Format("15:04") },
+		Spans: []LaneSpan{{Lane: "m", From: from, To: from.Add(time.Hour), Mark: Calm}}, Marks: []time.Time{from.Add(10 * time.Minute)}}
+	if lines := c.Lines(); strings.TrimRight(lines[2].Plain(), " ") != "rebalance            |" || lines[len(lines)-1].Plain() != "= commits" {
+		t.Errorf("%q, then %q", lines[2].Plain(), lines[len(lines)-1].Plain())
+	}
+	c.Marks = append(c.Marks, from.Add(10*time.Minute+20*time.Second))
+	for range 12 {
+		c.Marks = append(c.Marks, from.Add(30*time.Minute))
+	}
+	lines := c.Lines()
+	if want := "rebalance            2                   9"; strings.TrimRight(lines[2].Plain(), " ") != want {
+		t.Errorf("%q, want %q", lines[2].Plain(), want)
+	}
+	if got := lines[len(lines)-1].Plain(); got != "a digit: so many in one column, 9: or more" {
+		t.Errorf("the legend ends with %q", got)
 	}
 }

@@ -37,7 +37,7 @@ func helpLines(m *Model) []render.Line {
 		{"LAG", "records behind, of the groups on the screen, every " + prose.Span(lagEvery)},
 		{"REB/" + since, "rebalances in the last " + since + "; … while the log is being read, - where it may not be"},
 		{"WORST CAUSE", "as kgdiag why tells it; ? where it is only likely; xN how often"},
-		{"lanes", strings.ReplaceAll(eventtext.LaneLegend, "   ", ", ") + ", | a rebalance; behind each how it is now"},
+		{"lanes", strings.ReplaceAll(eventtext.LaneLegend, "   ", ", ") + ", | a rebalance, a digit so many; behind each how it is now"},
 	} {
 		for i, text := range prose.Wrap(c[1], max(20, m.width-18)) {
 			if i > 0 {
