@@ -68,7 +68,7 @@ func Causes() []Cause {
 }
 
 // Terms explains Kafka's words and kgdiag's own as its output uses them, in order.
-func Terms() []Term { return slices.Concat(glossary, screenWords) }
+func Terms() []Term { return slices.Concat(glossary, screenWords, heads) }
 
 func ruleOf(r advise.Rule) *Rule {
 	return &Rule{ID: r.ID, Name: r.Name, Severity: r.Severity, Since: r.Since, Needs: r.Needs, Summary: r.Doc.Summary,
@@ -117,7 +117,7 @@ func About(word string) (Topic, error) {
 	if why, ok := advise.Retired()[strings.ToUpper(word)]; ok {
 		return Topic{}, &WordError{text: fmt.Sprintf("%s: retired: %s", strings.ToUpper(word), why)}
 	}
-	key := strings.ToLower(strings.NewReplacer(" ", "_", "-", "_").Replace(word))
+	key := keyOf(word)
 	for _, c := range inspect.Causes() {
 		if string(c) == key || strings.EqualFold(c.Info().Name, word) {
 			doc := causeOf(c)
@@ -145,8 +145,17 @@ func About(word string) (Topic, error) {
 // is reports whether a word, or its key with underscores, names the term.
 func (t *Term) is(word, key string) bool {
 	return slices.ContainsFunc(append([]string{t.Word}, t.Also...), func(w string) bool {
-		return strings.EqualFold(w, word) || strings.EqualFold(strings.ReplaceAll(w, " ", "_"), key)
+		return strings.EqualFold(w, word) || keyOf(w) == key
 	})
+}
+
+// keyOf is a word as it is compared: in lower case, its parts joined by underscores,
+// without the sign of a number before it.
+func keyOf(word string) string {
+	if len(word) > 1 {
+		word = strings.TrimPrefix(word, "#")
+	}
+	return strings.ToLower(strings.NewReplacer(" ", "_", "-", "_", ".", "_").Replace(word))
 }
 
 // WordError is a word that cannot be explained.

@@ -43,3 +43,18 @@ func TestGlossaryLinks(t *testing.T) {
 		}
 	}
 }
+
+// A word has one meaning among the terms, whatever its case: of two the second would
+// never be shown.
+func TestTermsAreOne(t *testing.T) {
+	seen := map[string]string{}
+	for _, g := range Terms() {
+		own := map[string]bool{}
+		for _, w := range append([]string{g.Word}, g.Also...) {
+			if other, ok := seen[keyOf(w)]; ok && !own[keyOf(w)] {
+				t.Errorf("%q is a word of %s and of %s", w, other, g.Word)
+			}
+			seen[keyOf(w)], own[keyOf(w)] = g.Word, true
+		}
+	}
+}

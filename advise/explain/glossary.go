@@ -17,7 +17,7 @@ var glossary = []Term{
 	{"offsets topic", []string{"__consumer_offsets"}, "The compacted topic in which coordinators keep group metadata and committed offsets. kgdiag reads history from it.", []string{"coordinator"}},
 	{"paused", []string{"PAUSED", "stopped_ms", "stopped_at_most_ms"}, "How long a rebalance kept members that stayed from their partitions: of the one that waited longest, from its rejoin to the new assignment. No record holds the rejoin, so it is given as an interval: at least the time after the last of them had rejoined, at most the time since their last commits. Before it rejoins a member works on, although the group is rebalancing.", []string{"rebalance", "cooperative"}},
 	{"rebalance", nil, "Reassigning the partitions among the members because members, topics or subscriptions changed.", []string{"generation", "cooperative"}},
-	{"rebalance timeout", []string{"rebalance.timeout.ms"}, "How long the coordinator waits for members to rejoin. The longest of all members counts.", []string{"max.poll.interval.ms", "KGD106"}},
-	{"session timeout", []string{"session.timeout.ms", "session"}, "How long a member may go without a heartbeat before the coordinator evicts it from the group.", []string{"heartbeat", "KGD109"}},
+	{"rebalance timeout", []string{"rebalance.timeout.ms", "REBALANCE-MS"}, "How long the coordinator waits for members to rejoin. The longest of all members counts.", []string{"max.poll.interval.ms", "KGD106"}},
+	{"session timeout", []string{"session.timeout.ms", "session", "SESSION-MS"}, "How long a member may go without a heartbeat before the coordinator evicts it from the group.", []string{"heartbeat", "KGD109"}},
 	{"static membership", []string{"group.instance.id", "static member", "KIP-345"}, "A member with a group.instance.id keeps its place while it restarts, for as long as its session lasts.", []string{"static_member_restarted", "static_member_fenced"}},
 }
