@@ -49,9 +49,25 @@ func (s *Subject) beat() (hb, session Value, ok bool) {
 	return hb, session, okHB && okSession && hb.D > 0
 }
 
+// beatAndSession sets a session that brokers allow by default, and a heartbeat that fits
+// into it: one change for both, where a broker would refuse the session as well.
+func (s *Subject) beatAndSession(hb Value) *Fix {
+	session := s.safeSession(defaultSessionMin, defaultSessionMax)
+	x := &Fix{Set: map[string]string{keySession: ms(session)}, Notes: notesFor(keySession, "within the bounds of brokers (6s to 30m by default)"),
+		Price: fmt.Sprintf("a dead member is noticed after %s", span(session))}
+	if to := third(session); hb.D > to {
+		x.Set[keyHeartbeat] = ms(to)
+		x.note(keyHeartbeat, fmt.Sprintf("%s / %d", span(session), inspect.HeartbeatsPerSession))
+	}
+	return x
+}
+
 // beatFix makes three heartbeats fit into the session: by a shorter interval, or by
 // a longer session where the broker allows it.
 func (s *Subject) beatFix(hb, session Value) *Fix {
+	if s.outsideDefaultBounds(session) {
+		return s.beatAndSession(hb)
+	}
 	to := third(session.D)
 	x := &Fix{Set: map[string]string{keyHeartbeat: ms(to)},
 		Notes: notesFor(keyHeartbeat, fmt.Sprintf("%s / %d = %s", span(session.D), inspect.HeartbeatsPerSession, span(session.D/inspect.HeartbeatsPerSession)))}

@@ -65,7 +65,7 @@ func (s *Subject) pollFix(poll Value, need Need) *Fix {
 		if to > inspect.RoundUp(wide) {
 			why = "and never below the client's default"
 		}
-		x.Notes[keyPoll] = fmt.Sprintf("%s x 1.25 = %s, %s", span(roundedUp(need.D)), span(roundedUp(wide)), why)
+		x.Notes[keyPoll] = fmt.Sprintf("%s x 1.25 = %s, %s", span(prose.ToCover(need.D)), span(prose.ToCover(wide)), why)
 		x.Price = fmt.Sprintf("a consumer that hangs is noticed after %s instead of %s", span(to), span(poll.D))
 	} else if each := inspect.Or(s.Case.Declared.RecordTime, 0); each > 0 && inspect.PollIntervalFor(each, s.DefaultOf(keyPoll), poll.D) <= mostAdvised && s.handsBatches() {
 		to = inspect.PollIntervalFor(each, s.DefaultOf(keyPoll), poll.D)
@@ -103,7 +103,7 @@ func (s *Subject) pollFix(poll Value, need Need) *Fix {
 		return x
 	}
 	x.Alternatives = []map[string]string{{keyRecords: strconv.FormatInt(fit, 10)}}
-	note := fmt.Sprintf("%d in %s: %d fit with the same margin", records, span(need.D.Truncate(time.Second)), fit)
+	note := fmt.Sprintf("%d in %s: %d fit with the same margin", records, span(prose.ToCover(need.D)), fit)
 	if assumed && s.Config == nil {
 		note = "if it is at its default, 500"
 	}
@@ -130,14 +130,6 @@ func (s *Subject) avoidable(need Need) *int {
 		}
 	}
 	return &n
-}
-
-// roundedUp is a duration as people compare it: whole seconds from ten on.
-func roundedUp(d time.Duration) time.Duration {
-	if d < 10*time.Second {
-		return d.Truncate(100 * time.Millisecond)
-	}
-	return prose.WholeSeconds(d)
 }
 
 // handsBatches reports whether a poll returns as many records as max.poll.records allows.

@@ -11,7 +11,7 @@ var _ = register(Rule{
 	ID: "KGD116", Name: "session-outside-default-bounds", Severity: Warning, Since: "v0.1.0", Scope: PerClient,
 	Needs:     []inspect.Fact{inspect.FactClientConfig},
 	Uses:      []inspect.Fact{inspect.FactBrokerConfig},
-	SymptomOf: []string{"KGD108", "KGD104"},
+	SymptomOf: []string{"KGD108", "KGD104", "KGD101", "KGD102"},
 	Doc: Doc{
 		Summary: "The session timeout is outside of what brokers allow by default, and this broker was not asked.",
 		Why: "Without a cluster kgdiag cannot know the broker's bounds. By default they are 6 s and 30 min (30 s on Kafka 0.9, 5 min up to 2.2); " +
@@ -22,7 +22,7 @@ var _ = register(Rule{
 	},
 	Check: func(s *Subject, report func(Finding)) {
 		session, ok := s.Sane(keySession)
-		if _, _, known := s.SessionBounds(); known || !ok || s.ServerSide() {
+		if !ok || !s.outsideDefaultBounds(session) {
 			return
 		}
 		to, what, refused := defaultSessionMax, "above 30m, the maximum of a broker by default", ": JoinGroup is refused"
@@ -52,4 +52,11 @@ func (s *Subject) ofOldDays() bool {
 	first, known := map[inspect.Family]string{inspect.Java: "2.3", inspect.StreamsLib: "2.3", inspect.Connect: "2.3", inspect.Librdkafka: "1.1", inspect.KafkaPython: "1.4.7",
 		inspect.Sarama: "1.23", inspect.KafkaJS: "1.10", inspect.AIOKafka: "0.6", inspect.KafkaGo: "0.3", inspect.RubyKafka: "0.8"}[s.Family]
 	return known && s.Version != "" && !s.Assumed && !atLeast(s.Version, first)
+}
+
+// outsideDefaultBounds reports a session timeout that brokers refuse by default, where
+// those of the group were not asked.
+func (s *Subject) outsideDefaultBounds(session Value) bool {
+	_, _, known := s.SessionBounds()
+	return !known && !s.ServerSide() && (session.D < defaultSessionMin || session.D > defaultSessionMax || session.D > formerSessionMax && s.ofOldDays())
 }

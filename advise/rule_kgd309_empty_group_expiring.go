@@ -21,17 +21,21 @@ var _ = register(Rule{
 		Refs:  []string{"KIP-211"},
 	},
 	Unknown: func(s *Subject) string {
-		if s.Live.State == "Empty" && s.Live.StateSince.IsZero() {
-			return "since when the group is empty is in __consumer_offsets, which was not read"
+		if s.Live.State == "Empty" && s.emptySince().IsZero() {
+			if s.Timeline == nil {
+				return "since when the group is empty is in __consumer_offsets, which was not read"
+			}
+			return "since when the group is empty is not in what was read of __consumer_offsets"
 		}
 		return s.unreadBrokerKey(keyRetention)
 	},
 	Check: func(s *Subject, report func(Finding)) {
 		now := s.Case.GeneratedAt
-		if s.Live.State != "Empty" || s.Live.StateSince.IsZero() || now.IsZero() {
+		since := s.emptySince()
+		if s.Live.State != "Empty" || since.IsZero() || now.IsZero() {
 			return
 		}
-		idle := now.Sub(s.Live.StateSince.Time)
+		idle := now.Sub(since.Time)
 		for _, b := range s.Case.Brokers {
 			n, err := strconv.ParseInt(b.Config[keyRetention], 10, 32)
 			if err != nil || n <= 0 {
@@ -52,3 +56,16 @@ var _ = register(Rule{
 		}
 	},
 })
+
+// emptySince is when the last member of an empty group left: the coordinator's own time,
+// which records of the consumer protocol lack, or that of the newest rebalance; zero
+// unknown.
+func (s *Subject) emptySince() inspect.Time {
+	if !s.Live.StateSince.IsZero() || s.Timeline == nil || len(s.Timeline.Rebalances) == 0 {
+		return s.Live.StateSince
+	}
+	if r := s.Timeline.Rebalances[len(s.Timeline.Rebalances)-1]; r.Members.After == 0 {
+		return r.Time
+	}
+	return inspect.Time{}
+}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/settings"
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 // OriginLive marks a value that the group itself runs with, as the broker or the
@@ -377,7 +378,7 @@ func (s *Subject) observedNeed() Need {
 			}
 			if d := r.Stall.Duration(); d > need.D {
 				need = Need{D: d, Client: l.ClientID, Observed: true,
-					Text: fmt.Sprintf("longest time between polls %s, seen at %s", span(d.Truncate(time.Second)), r.Time.UTC().Format("2006-01-02 15:04:05 UTC"))}
+					Text: fmt.Sprintf("longest time between polls %s, seen at %s", span(prose.ToCover(d)), r.Time.UTC().Format("2006-01-02 15:04:05 UTC"))}
 			}
 		}
 	}

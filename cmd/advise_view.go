@@ -171,7 +171,7 @@ func summaryLines(p show.Page, doc adviseDocument, unchecked []advise.Unchecked,
 		if hidden != "" {
 			fired = "no problem found"
 		}
-		text := fmt.Sprintf("%s: %d of %d rules checked, %s%s", askedText(asked, c), doc.Checked, doc.Rules, fired, hidden)
+		text := fmt.Sprintf("%s: %d of kgdiag's %d rules checked, %s%s", askedText(asked, c), doc.Checked, doc.Rules, fired, hidden)
 		for i, l := range prose.Wrap(text, p.Width-len(indent)) {
 			if i == 0 {
 				lines = append(lines, render.Line{render.S(term.Good, "ok     "), render.P("%s", l)})
@@ -183,7 +183,7 @@ func summaryLines(p show.Page, doc adviseDocument, unchecked []advise.Unchecked,
 		lines = append(lines, render.L("%s%s", countBySeverity(doc.Findings), hidden))
 	}
 	if not := advise.NotChecked(unchecked); not != "" {
-		lines = append(lines, p.Paragraph("NOT CHECKED", fmt.Sprintf("%d of %s: %s", doc.Rules-doc.Checked, prose.Plural(doc.Rules, "rule"), not))...)
+		lines = append(lines, p.Paragraph("NOT CHECKED", fmt.Sprintf("%d of kgdiag's %s: %s", doc.Rules-doc.Checked, prose.Plural(doc.Rules, "rule"), not))...)
 	}
 	return lines
 }
@@ -222,7 +222,11 @@ func countBySeverity(fs []advise.Finding) string {
 	}
 	text := strings.Join(parts, ", ")
 	if symptoms > 0 {
-		text += fmt.Sprintf(" (and %s, under their cause)", prose.Plural(symptoms, "symptom"))
+		whose := "their"
+		if symptoms == 1 {
+			whose = "its"
+		}
+		text += fmt.Sprintf(" (and %s, under %s cause)", prose.Plural(symptoms, "symptom"), whose)
 	}
 	return text
 }

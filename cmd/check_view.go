@@ -128,9 +128,9 @@ func (o *checkCmd) view(c *checked) render.View {
 		blocks = append(blocks, commandBlocks(doc.Commands, doc.Grants, o.principalNote(c.conn)...)...)
 	}
 	doc.envelope = o.envelopeOf(checkSchema, &inspect.Case{Cluster: cluster})
-	head := o.clusterLine(cluster, o.clockZone(o.now()))
+	head := o.clusterLine(cluster, o.clockOf(o.now()).Head(o.now()))
 	if c.access == nil {
-		head = render.Line{render.S(term.Bold, "%s", cmp.Or(cluster.Context, cluster.Bootstrap)), render.P("  not connected  %s", o.clockZone(o.now()))}
+		head = render.Line{render.S(term.Bold, "%s", cmp.Or(cluster.Context, cluster.Bootstrap)), render.P("  not connected  %s", o.clockOf(o.now()).Head(o.now()))}
 	}
 	blocks = append(blocks, render.Block{Table: checkTSV(&doc), TSVOnly: true})
 	return render.View{Head: head, Blocks: blocks, Data: doc}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kgdiag/kgdiag/advise/diagnose"
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/internal/input"
 	"github.com/kgdiag/kgdiag/internal/prose"
@@ -158,27 +157,20 @@ func (a *app) zone() *time.Location {
 	return time.Local
 }
 
-// clock is a time as text shows it, without its zone.
-func (a *app) clock(t inspect.Time) string {
-	if t.IsZero() {
-		return "-"
+// clock writes the moments of a window.
+func (a *app) clock(w inspect.Window) show.Clock {
+	c := show.Clock{Zone: a.zone(), Window: w}
+	if !a.old {
+		c.Today = a.now()
 	}
-	return t.In(a.zone()).Format("15:04:05")
+	return c
 }
 
-// clockFor is clock, with the day where a window is so long that a time alone may be of
-// two days.
-func (a *app) clockFor(w inspect.Window) diagnose.Clock {
-	if w.Length() < 20*time.Hour {
-		return a.clock
-	}
-	return func(t inspect.Time) string {
-		if t.IsZero() {
-			return "-"
-		}
-		return t.In(a.zone()).Format("02 Jan 15:04:05")
-	}
-}
+// clockOf writes the moments around one that is now.
+func (a *app) clockOf(now time.Time) show.Clock { return a.clock(inspect.Window{To: inspect.At(now)}) }
+
+// live writes moments of what is under way.
+func (a *app) live(t inspect.Time) string { return a.clockOf(t.Time).Second(t) }
 
 // The widths of text: a terminal's, within bounds beyond which it does not read well, and
 // that of a pipe, whose reader is not known.
@@ -196,9 +188,6 @@ func (a *app) width() int {
 
 // page lays out text as wide as it may be.
 func (a *app) page() show.Page { return show.Page{Width: a.width()} }
-
-// clockZone is a time with its zone, for the first line, which names the zone once.
-func (a *app) clockZone(t time.Time) string { return t.In(a.zone()).Format("15:04:05 MST") }
 
 // clusterLine is the first line of every text: the cluster it speaks of.
 func (a *app) clusterLine(c inspect.Cluster, more string) render.Line {

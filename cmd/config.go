@@ -41,9 +41,9 @@ func (o *configFlags) add(f *pflag.FlagSet) {
 	f.StringArrayVar(&o.sets, "set", nil, "setting `key=value` that outranks the files (repeatable)")
 }
 
-// addTimeouts adds those of a command to which they tell timeouts that could not be read.
+// addTimeouts adds those of a command that judges the past by them.
 func (o *configFlags) addTimeouts(f *pflag.FlagSet) {
-	f.StringArrayVarP(&o.files, "config", "f", nil, "configuration `FILE` of a consumer, for timeouts that cannot be read (repeatable)")
+	f.StringArrayVarP(&o.files, "config", "f", nil, "configuration `FILE` of a consumer: checked as advise does, and gives timeouts that cannot be read (repeatable)")
 	f.StringArrayVar(&o.sets, "set", nil, "setting `key=value` that outranks the files, likewise (repeatable)")
 }
 

@@ -100,6 +100,7 @@ func (d *describeCmd) readCluster(ctx context.Context, sel collect.Selection) (c
 // readFile takes the groups of a case file as they were when it was written; all of
 // them if none is named.
 func (d *describeCmd) readFile(ctx context.Context, sel collect.Selection) (c *inspect.Case, missing, err error) {
+	d.old = true
 	c, err = past.ReadFile(ctx, d.from)
 	if err != nil {
 		return nil, nil, err

@@ -57,7 +57,7 @@ func steady(s string) string {
 	s = ephemeralPort.ReplaceAllString(s, "ADDR")
 	s = strings.ReplaceAll(s, "ADDR,… (", "ADDRS (")
 	s = brokerAt.ReplaceAllString(s, "N (ADDR)")
-	s = regexp.MustCompile(`\d{4}-\d\d-\d\d (\d\d)`).ReplaceAllString(s, "$1")
+	s = regexp.MustCompile(`\d{1,2} [A-Z][a-z][a-z] (\d\d)`).ReplaceAllString(s, "$1")
 	s = regexp.MustCompile(`work:\d,\d`).ReplaceAllString(s, "work:P")
 	s = timeOfDay.ReplaceAllString(s, "HH:MM:SS")
 	return generation.ReplaceAllString(s, "generation G")

@@ -25,7 +25,8 @@ func (d *describeCmd) view(c *inspect.Case, named bool) render.View {
 	if doc.Topics == nil {
 		doc.Topics = []inspect.Topic{}
 	}
-	v := render.View{Head: d.clusterLine(c.Cluster, d.clockZone(c.GeneratedAt.Time))}
+	clock := d.clockOf(c.GeneratedAt.Time)
+	v := render.View{Head: d.clusterLine(c.Cluster, clock.Head(c.GeneratedAt.Time))}
 	var tsv *render.Table
 	if named || d.flags.verbose {
 		tsv = show.MembersTSV(c.Groups, c.Gaps)
@@ -41,7 +42,7 @@ func (d *describeCmd) view(c *inspect.Case, named bool) render.View {
 	case len(c.Groups) == 0:
 		v.Blocks = append(v.Blocks, render.Block{Lines: []render.Line{noGroupLine(c.Gaps)}, NoTSV: true})
 	case len(v.Blocks) == 0:
-		v.Blocks = show.Groups(c.Groups, c.Gaps, show.Options{Verbose: d.flags.verbose, When: d.when})
+		v.Blocks = show.Groups(c.Groups, c.Gaps, show.Options{Verbose: d.flags.verbose, When: clock.Second})
 	}
 	if lines := show.Gaps(inspect.GapsOf(c.Gaps, "")); len(lines) > 0 {
 		v.Blocks = append(v.Blocks, render.Block{Lines: lines, NoTSV: true})
@@ -49,16 +50,4 @@ func (d *describeCmd) view(c *inspect.Case, named bool) render.View {
 	v.Data = doc
 	v.Blocks = append(v.Blocks, render.Block{Table: tsv, TSVOnly: true})
 	return v
-}
-
-// when is a time of today as a clock shows it, and of another day with its date.
-func (a *app) when(t inspect.Time) string {
-	if t.IsZero() {
-		return "-"
-	}
-	at, now := t.In(a.zone()), a.now().In(a.zone())
-	if at.YearDay() == now.YearDay() && at.Year() == now.Year() {
-		return at.Format("15:04:05")
-	}
-	return at.Format("2006-01-02 15:04:05")
 }

@@ -38,6 +38,10 @@ func help(c *cobra.Command, _ []string) {
 		if i > 0 {
 			b.WriteString("\n")
 		}
+		if strings.HasPrefix(paragraph, "  ") { // to be copied: lines as they are
+			b.WriteString(paragraph + "\n")
+			continue
+		}
 		b.WriteString(strings.Join(prose.Wrap(paragraph, usualWidth), "\n") + "\n")
 	}
 	for i, sub := range c.Commands() {

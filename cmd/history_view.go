@@ -63,20 +63,20 @@ func (h *historyCmd) blocks(g *inspect.History, w inspect.Window, causes []inspe
 	}
 	block := render.Block{Lines: head, NoTSV: true}
 	if len(g.Rebalances) == 0 {
-		return append([]render.Block{block}, h.whatIfBlock(g.WhatIf, h.clockFor(w))...)
+		return append([]render.Block{block}, h.whatIfBlock(g.WhatIf, h.clock(w).Moment)...)
 	}
-	block.Table = h.table(g, h.clockFor(w))
+	block.Table = h.table(g, h.clock(w).Moment)
 	block.After = historySummary(g, h.width())
 	blocks := []render.Block{block}
 	if h.flags.verbose {
-		blocks = append(blocks, render.Block{Lines: h.evidenceLines(g, h.clockFor(w)), NoTSV: true})
+		blocks = append(blocks, render.Block{Lines: h.evidenceLines(g, h.clock(w).Moment), NoTSV: true})
 	}
-	blocks = append(blocks, h.whatIfBlock(g.WhatIf, h.clockFor(w))...)
+	blocks = append(blocks, h.whatIfBlock(g.WhatIf, h.clock(w).Moment)...)
 	known := w.Known(g.Spans, g.Rebalances)
 	if known.Length() < time.Minute { // too short to say anything by its picture
 		known = w
 	}
-	chart := eventtext.Lanes(g, known, func(t inspect.Time) string { return h.shortMoment(t, known) })
+	chart := eventtext.Lanes(g, known, h.clock(known).Edge)
 	if lanes := chart.Lines(); len(lanes) > 0 {
 		blocks = append(blocks, render.Block{Lines: append([]render.Line{nil}, lanes...), NoTSV: true})
 	}
@@ -93,48 +93,23 @@ func (h *historyCmd) headLine(g *inspect.History, w inspect.Window, causes []ins
 			l = append(l, render.P(" by %s", prose.Joined(causes)))
 		}
 		if g.Last != nil {
-			l = append(l, render.P("; last: %s, gen %d, %s, %s", h.day(g.Last.Time.Time), g.Last.Generation, g.Last.Cause, diagnose.Likelihood(g.Last)))
+			l = append(l, render.P("; last: %s, gen %d, %s, %s", h.clock(w).Minute(g.Last.Time), g.Last.Generation, g.Last.Cause, diagnose.Likelihood(g.Last)))
 		} else {
 			l = append(l, render.P("; none is known from before"))
 		}
 	} else {
-		l = append(l, render.P("  %s, %s-%s", prose.Plural(len(g.Rebalances), "rebalance"), h.shortMoment(w.From, w), h.shortMoment(w.To, w)+" "+w.To.In(h.zone()).Format("MST")))
+		l = append(l, render.P("  %s, %s", prose.Plural(len(g.Rebalances), "rebalance"), h.clock(w).Span()))
 	}
 	if g.Whole {
 		return append(l, render.P("; log complete from its beginning"))
 	}
 	if !g.CompleteSince.IsZero() && g.CompleteSince.After(w.From.Time) {
-		return append(l, render.P("; "), render.S(term.Warn, "asked from %s, the log is complete since %s", h.shortMoment(w.From, w), h.shortMoment(g.CompleteSince, w)))
+		return append(l, render.P("; "), render.S(term.Warn, "asked from %s, the log is complete since %s", h.clock(w).Edge(w.From), h.clock(w).Minute(g.CompleteSince)))
 	}
 	if !g.CompleteSince.IsZero() {
-		l = append(l, render.P("; log complete since %s", h.day(g.CompleteSince.Time)))
+		l = append(l, render.P("; log complete since %s", h.clock(w).Minute(g.CompleteSince)))
 	}
 	return l
-}
-
-// day is a time with its day where that is not today.
-func (a *app) day(t time.Time) string {
-	t = t.In(a.zone())
-	now := a.now().In(a.zone())
-	if t.Year() == now.Year() && t.YearDay() == now.YearDay() {
-		return t.Format("15:04")
-	}
-	if t.Year() == now.Year() {
-		return t.Format("2 Jan 15:04")
-	}
-	return t.Format("2 Jan 2006 15:04")
-}
-
-// shortMoment is an edge of the window: HH:MM, with the day where the window is
-// longer than one.
-func (a *app) shortMoment(t inspect.Time, w inspect.Window) string {
-	if w.Length() >= 24*time.Hour {
-		return t.In(a.zone()).Format("2 Jan 15:04")
-	}
-	if w.Length() < 10*time.Minute {
-		return t.In(a.zone()).Format("15:04:05")
-	}
-	return t.In(a.zone()).Format("15:04")
 }
 
 // table has one row a rebalance, oldest first.

@@ -152,6 +152,7 @@ func (p *pastFlags) read(c *cobra.Command, a *app, sel collect.Selection, want c
 // readFile reads from a case file. Spans count back from when it was written, and
 // without --since its own window is shown.
 func (p *pastFlags) readFile(c *cobra.Command, a *app, sel collect.Selection) (*past.Past, error) {
+	a.old = true
 	held, err := past.ReadFile(c.Context(), p.from)
 	if err != nil {
 		return nil, err

@@ -38,6 +38,7 @@ type app struct {
 	cancelled func() os.Signal
 
 	flags globalFlags
+	old   bool // what is shown was read from a case file, on whatever day
 }
 
 // globalFlags are the persistent flags.

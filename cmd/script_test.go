@@ -492,7 +492,7 @@ var blanks = []struct {
 	{regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`), "UUID"},
 	{regexp.MustCompile(`\d\d\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`), "TIMESTAMP"},
 	{regexp.MustCompile(`\b\d\d:\d\d:\d\d\b`), "hh:mm:ss"},
-	{regexp.MustCompile(`\d+ of \d+ rules checked`), "N of M rules checked"}, // it grows with the rules
+	{regexp.MustCompile(`\d+ of kgdiag.s \d+ rules checked`), "N of M rules checked"}, // it grows with the rules
 	{regexp.MustCompile(`NOT CHECKED .*(\n      .*)*`), "NOT CHECKED  (rules)"},
 	{regexp.MustCompile(`(kafka-\d)\.eu:9092`), "$1:9092"}, // of the runbooks
 	{regexp.MustCompile(`"port": \d+`), `"port": 9092`},

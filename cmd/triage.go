@@ -18,7 +18,7 @@ const mostTriage = 30
 // triageView shows all groups, worst first, and whether they share a cause.
 func (w *whyCmd) triageView(c *inspect.Case, t diagnose.Triage) render.View {
 	rebalanced, times := t.Rebalanced()
-	more := fmt.Sprintf("last %s to %s", prose.Span(c.Window.Length().Round(time.Second)), w.clockZone(c.Window.To.Time))
+	more := fmt.Sprintf("last %s to %s", prose.Span(c.Window.Length().Round(time.Second)), w.clock(c.Window).Head(c.Window.To.Time))
 	v := render.View{Head: w.clusterLine(c.Cluster, more), Data: whyDoc{w.envelopeOf(whySchema, c), t}}
 	block := render.Block{NoTSV: true, Lines: []render.Line{render.L("%s of %s rebalanced, %s", prose.Count(int64(rebalanced)), prose.Plural(len(t.Groups), "group"), prose.Plural(times, "time"))}}
 	if rebalanced > 0 {
@@ -26,7 +26,7 @@ func (w *whyCmd) triageView(c *inspect.Case, t diagnose.Triage) render.View {
 		if n := rebalanced - len(block.Table.Rows); n > 0 {
 			block.After = append(block.After, render.L("and %s more (-v)", prose.Plural(n, "group")))
 		}
-		block.After = append(block.After, w.sharedLines(t, w.clockFor(c.Window))...)
+		block.After = append(block.After, w.sharedLines(t, w.clock(c.Window).Moment)...)
 		block.After = append(block.After, w.page().Label("next", "kgdiag why "+prose.ShellWord(t.Groups[0].Group)+w.connectWords()+w.past.pastWords()))
 	} else if block.Lines = []render.Line{noGroupLine(c.Gaps)}; len(t.Groups) > t.Unread() {
 		block.Lines = []render.Line{render.L("none of %s rebalanced", prose.Plural(len(t.Groups)-t.Unread(), "group"))}
@@ -44,7 +44,7 @@ func (w *whyCmd) triageView(c *inspect.Case, t diagnose.Triage) render.View {
 
 // triageTable has one row a group that rebalanced.
 func (w *whyCmd) triageTable(groups []diagnose.Diagnosis) *render.Table {
-	t := &render.Table{Columns: render.Cols("~GROUP", ">REBALANCES", ">EVICTIONS", "NOT CONSUMED", "WORST CAUSE", "~?MEMBER", "?COORDINATOR")}
+	t := &render.Table{Columns: render.Cols("~GROUP", ">REBALANCES", ">EVICTIONS", "WORST CAUSE", "~MEMBER", "?>NOT CONSUMED", "?COORDINATOR")}
 	for i := range groups {
 		d := &groups[i]
 		if len(d.Rebalances) > 0 || d.Waiting != nil {
@@ -67,7 +67,7 @@ func triageRow(d *diagnose.Diagnosis) []render.Span {
 		coordinator = fmt.Sprint(d.Coordinator.ID)
 	}
 	return []render.Span{render.P("%s", d.Group), render.P("%d", len(d.Rebalances)), render.S(style, "%d", d.Summary.Evictions),
-		render.P("%s", d.Cost.NotConsumed()), render.P("%s", d.WorstCause()), render.P("%s", d.Member), render.P("%s", coordinator)}
+		render.P("%s", d.WorstCause()), render.P("%s", d.Member), render.P("%s", d.Cost.NotConsumed()), render.P("%s", coordinator)}
 }
 
 // mostShared is how many shared causes the triage shows.

@@ -100,7 +100,7 @@ func (o *watchCmd) notice(c *inspect.Case, x watch.Settled) []byte {
 	}
 	head := o.envelopeOf("kgdiag.notify/v1", c)
 	head.Gaps = []inspect.Gap{} // of the start, and not of this cause
-	_, _, text := eventtext.Teller{Clock: o.clock}.Event(&x.Event)
+	_, _, text := eventtext.Teller{Clock: o.live}.Event(&x.Event)
 	b, err := render.JSON(notice{head, render.Clean(x.Group + ": " + text), x.Corrects, x.Event}, "")
 	if err != nil {
 		o.warn("--notify: %v", err)

@@ -120,7 +120,7 @@ const (
 )
 
 func newWatchLines(o *watchCmd, info *watch.Info) *watchLines {
-	w := &watchLines{o: o, p: o.painter(), width: minGroupWidth, causes: map[string]string{}, teller: eventtext.Teller{Clock: o.clock, Verbose: o.flags.verbose}}
+	w := &watchLines{o: o, p: o.painter(), width: minGroupWidth, causes: map[string]string{}, teller: eventtext.Teller{Clock: o.live, Verbose: o.flags.verbose}}
 	for i := range caseOf(info).Groups {
 		w.width = max(w.width, len([]rune(render.Clean(info.Case.Groups[i].ID))))
 	}

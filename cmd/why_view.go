@@ -26,13 +26,21 @@ type whyDoc struct {
 // view is a page a group.
 func (w *whyCmd) view(c *inspect.Case, t diagnose.Triage) render.View {
 	ds := t.Groups
-	more := fmt.Sprintf("last %s to %s", prose.Span(c.Window.Length().Round(time.Second)), w.clockZone(c.Window.To.Time))
+	more := fmt.Sprintf("last %s to %s", prose.Span(c.Window.Length().Round(time.Second)), w.clock(c.Window).Head(c.Window.To.Time))
+	read := ""
 	if len(ds) == 1 && c.LogIsWhole(ds[0].Group) {
-		more += ", log complete"
+		read = "log complete"
 	} else if len(ds) == 1 && !ds[0].Complete.IsZero() {
-		more += ", log complete since " + w.day(ds[0].Complete.Time)
+		read = "log complete since " + w.clock(c.Window).Minute(ds[0].Complete)
 	}
 	v := render.View{Head: w.clusterLine(c.Cluster, more), Data: whyDoc{w.envelopeOf(whySchema, c), t}}
+	switch {
+	case read == "":
+	case prose.Width(v.Head.Plain())+len(", "+read) <= w.width():
+		v.Head = append(v.Head, render.P(", %s", read))
+	default:
+		v.Blocks = append(v.Blocks, render.Block{Lines: []render.Line{render.L("%s", read)}, NoTSV: true})
+	}
 	for i := range ds {
 		lines := w.whyLines(c, &ds[i])
 		if i > 0 {
@@ -74,9 +82,9 @@ func whyTSV(ds []diagnose.Diagnosis) *render.Table {
 // whyLines are the page of one group.
 func (w *whyCmd) whyLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line {
 	p := w.page()
-	lines := w.verdictLines(d)
+	lines := w.verdictLines(d, w.clock(c.Window).Moment)
 	if d.Waiting != nil {
-		lines = append(lines, p.Paragraph("NOW", d.Waiting.Text(w.clockFor(c.Window)))...)
+		lines = append(lines, p.Paragraph("NOW", d.Waiting.Text(w.clock(c.Window).Moment))...)
 	}
 	if d.Calm() {
 		lines = append(lines, w.calmLines(c, d)...)
@@ -86,7 +94,7 @@ func (w *whyCmd) whyLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line 
 		lines = append(lines, cureLines(p, d)...)
 	}
 	if d.WhatIf != nil {
-		for _, b := range w.whatIfBlock(d.WhatIf, w.clockFor(c.Window)) {
+		for _, b := range w.whatIfBlock(d.WhatIf, w.clock(c.Window).Moment) {
 			lines = append(lines, b.Lines...)
 		}
 	}
@@ -96,23 +104,18 @@ func (w *whyCmd) whyLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line 
 
 // verdictLines head a group: the verdict, what happened, and the state now, which has
 // a line of its own where one is too short.
-func (w *whyCmd) verdictLines(d *diagnose.Diagnosis) []render.Line {
+func (w *whyCmd) verdictLines(d *diagnose.Diagnosis, clock diagnose.Clock) []render.Line {
+	word, text, more := d.Headline(w.now(), clock)
 	style := map[diagnose.Verdict]term.Style{diagnose.Healthy: term.Good, diagnose.OK: term.Good, diagnose.Unstable: term.Bad, diagnose.Stuck: term.Bad,
-		diagnose.Unknown: term.Warn, diagnose.Gone: term.Warn}[d.Verdict]
-	l := render.Line{render.S(term.Bold, "%s", d.Group), render.P("  "), render.S(style, "%s", d.Verdict), render.P(": ")}
-	now := d.Now(w.now())
-	n := len(d.Rebalances)
-	if n == 0 {
-		return []render.Line{append(l, render.P("%s", now))}
-	}
-	l = append(l, render.P("%s", prose.Plural(n, "rebalance")))
-	if d.Summary.Evictions > 0 {
-		l = append(l, render.P(", %s", prose.Plural(d.Summary.Evictions, "eviction")))
-	}
-	if whole := append(slices.Clone(l), render.P(". Currently %s", now)); prose.Width(whole.Plain()) <= w.page().Width {
+		diagnose.Unknown: term.Warn, diagnose.Gone: term.Warn, diagnose.Empty: term.Warn}[word]
+	l := render.Line{render.S(term.Bold, "%s", d.Group), render.P("  "), render.S(style, "%s", word), render.P(": %s", text)}
+	if whole := append(slices.Clone(l), render.P("; %s", more)); more == "" || prose.Width(whole.Plain()) <= w.page().Width {
+		if more == "" {
+			whole = l
+		}
 		return []render.Line{whole}
 	}
-	return append([]render.Line{l}, w.page().Paragraph("", "currently "+now)...)
+	return append([]render.Line{l}, w.page().Paragraph("", more)...)
 }
 
 // calmLines are for groups in which nothing is to be explained.
@@ -120,7 +123,7 @@ func (w *whyCmd) calmLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line
 	switch {
 	case len(d.Rebalances) > 0:
 		r := d.Rebalances[len(d.Rebalances)-1]
-		return w.page().Paragraph("", fmt.Sprintf("last rebalance %s, %s: %s", w.clockFor(c.Window)(r.Time), diagnose.CauseText(r), diagnose.Who(&r)))
+		return w.page().Paragraph("", fmt.Sprintf("last rebalance %s, %s: %s", w.clock(c.Window).Moment(r.Time), diagnose.CauseText(r), diagnose.Who(&r)))
 	case d.Last != nil:
 		expected := ""
 		switch {
@@ -129,16 +132,16 @@ func (w *whyCmd) calmLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line
 		case d.Last.Expected():
 			expected = " (expected)"
 		}
-		return []render.Line{render.L("%slast rebalance %s, gen %d, %s%s", show.Indent, w.day(d.Last.Time.Time), d.Last.Generation, d.Last.Cause, expected)}
+		return []render.Line{render.L("%slast rebalance %s, gen %d, %s%s", show.Indent, w.clock(c.Window).Minute(d.Last.Time), d.Last.Generation, d.Last.Cause, expected)}
 	case d.NoHistory != "":
 		return nil
 	}
-	return []render.Line{render.L("%sno rebalance is known since %s", show.Indent, w.day(c.Window.From.Time))}
+	return []render.Line{render.L("%sno rebalance is known since %s", show.Indent, w.clock(c.Window).Minute(c.Window.From))}
 }
 
 // causeLines say why, with the evidence.
 func (w *whyCmd) causeLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line {
-	p, clock := w.page(), w.clockFor(c.Window)
+	p, clock := w.page(), w.clock(c.Window).Moment
 	why := d.Why() + d.Since(clock)
 	lines := p.Paragraph("WHY", why)
 	if d.AtRecord {
@@ -171,40 +174,17 @@ const mostOccurrences = 3
 
 // occurrenceLines show when it happened: silent, out, back.
 func (w *whyCmd) occurrenceLines(d *diagnose.Diagnosis, clock diagnose.Clock) []render.Line {
-	list := d.Occurrences
-	longest := -1
-	var most time.Duration
-	for i, oc := range list {
-		if oc.Departure == nil {
-			return nil
-		}
-		if s := inspect.Or(oc.Departure.Stall, 0); s > most {
-			most, longest = s, i
-		}
+	c := d.Courses(clock)
+	if len(c.List) == 0 {
+		return nil
 	}
-	if len(list) == 1 {
-		longest = -1
+	most := mostOccurrences
+	if w.flags.verbose {
+		most = len(c.List)
 	}
-	first := 0
-	if !w.flags.verbose && len(list) > mostOccurrences {
-		first = len(list) - mostOccurrences
-		if longest >= 0 && longest < first {
-			list = append([]diagnose.Occurrence{list[longest]}, list[len(list)-mostOccurrences+1:]...)
-			first, longest = 0, 0
-		}
-	}
-	silent := "WITHOUT COMMIT"
-	if most > 0 {
-		silent = "BETWEEN POLLS"
-	}
-	rows := [][]string{{"LAST COMMIT", "LEFT", "SILENT", "REJOINED", "OUT FOR", silent}}
-	for i := first; i < len(list); i++ {
-		c := diagnose.CourseOf(list[i].Departure, clock)
-		row := []string{c.LastCommit, c.Left, c.LeftAfter, c.Rejoined, c.RejoinedAfter, c.Silent}
-		if i == longest {
-			row[len(row)-1] += "  longest"
-		}
-		rows = append(rows, row)
+	rows := [][]string{c.Heads}
+	for _, course := range c.Newest(most) {
+		rows = append(rows, course.Cells())
 	}
 	var out []render.Line
 	for i, text := range show.Rows(rows) {
@@ -214,10 +194,10 @@ func (w *whyCmd) occurrenceLines(d *diagnose.Diagnosis, clock diagnose.Clock) []
 		}
 		out = append(out, render.Line{render.S(style, "%s%s", show.Indent, text)})
 	}
-	if more := len(d.Occurrences) - len(rows) + 1; more > 0 {
+	if more := len(c.List) - len(rows) + 1; more > 0 {
 		out = append(out, render.L("%sand %d more (-v)", show.Indent, more))
 	}
-	return out
+	return append(out, w.page().Paragraph("", c.Sum)...)
 }
 
 // stuckLines say how to read that record.

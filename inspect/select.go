@@ -212,15 +212,6 @@ func (r *Rebalance) Back() *Millis {
 	return nil
 }
 
-// Sureness is how sure the cause is, in a word: "stated", or the confidence. A member
-// that joined is there to be seen, so that nobody's word adds to it.
-func (r *Rebalance) Sureness() string {
-	if r.Basis == Stated && r.Cause != MemberJoined {
-		return string(Stated)
-	}
-	return string(r.Confidence)
-}
-
 // StayedAway reports that the departed member did not come back.
 func (d *Departure) StayedAway() bool { return d.Returned == ReturnedNo }
 

@@ -82,6 +82,9 @@ type Rebalance struct {
 	// Stall is the longest time between two polls that the evidence shows, for
 	// poll_interval_exceeded and session_expired with a return.
 	Stall *Millis `json:"stall_ms,omitempty"`
+	// Interval is the median time between commits that a timer made, which Stall holds
+	// once; null where no timer made them.
+	Interval *Millis `json:"commit_interval_ms,omitempty"`
 	// Step is the median time a record took where every record was committed.
 	Step  *Millis  `json:"step_ms,omitempty"`
 	Notes []string `json:"notes,omitempty"`
@@ -147,6 +150,9 @@ type Departure struct {
 	// Stall is the longest time between two polls that the departure shows; null
 	// where it shows none (no return, no commits, commits inside a batch).
 	Stall *Millis `json:"stall_ms,omitempty"`
+	// Interval is the median time between commits that a timer made, which Stall holds
+	// once; null where no timer made them.
+	Interval *Millis `json:"commit_interval_ms,omitempty"`
 	// Step is the median time a record took, where every record was committed.
 	Step *Millis `json:"step_ms,omitempty"`
 	// OthersCoped: the next owner of its partitions worked off what had waited there.

@@ -3,6 +3,7 @@ package inspect
 import (
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -82,7 +83,8 @@ type ReplayEvent struct {
 	ClientID  string `json:"client_id"`
 	Cause     Cause  `json:"cause"`
 	Why       string `json:"why"`
-	Need      Millis `json:"need_ms,omitempty"` // what the setting would have had to be at least
+	Need      Millis `json:"need_ms,omitempty"`    // what the setting would have had to be at least
+	Open      bool   `json:"cause_open,omitempty"` // the evidence leaves another cause open
 }
 
 // WhatIf replays a timeline with other settings: which departures would not have
@@ -139,7 +141,7 @@ func allBack(rb *Rebalance, fallen map[string]bool) bool {
 
 // departure replays one departure and reports whether it falls away.
 func (r *Replay) departure(rb *Rebalance, d *Departure, o Overrides) bool {
-	ev := ReplayEvent{Rebalance: rb.ID, Time: rb.Time, ClientID: d.ClientID, Cause: d.Cause}
+	ev := ReplayEvent{Rebalance: rb.ID, Time: rb.Time, ClientID: d.ClientID, Cause: d.Cause, Open: d.open()}
 	need, limit, decided := d.need(o)
 	switch {
 	case limit <= 0:
@@ -167,6 +169,11 @@ func (r *Replay) departure(rb *Rebalance, d *Departure, o Overrides) bool {
 	ev.Why = "needed " + prose.Span(prose.Rounded(need)) + ", would have had only " + prose.Exact(limit)
 	r.Remaining = append(r.Remaining, ev)
 	return false
+}
+
+// open reports that the evidence leaves another cause than the named one open.
+func (d *Departure) open() bool {
+	return slices.ContainsFunc(d.Rivals, func(r Rival) bool { return r.WhyNot == "" })
 }
 
 // need is how long the member stood out, and what it would have been allowed under
@@ -214,8 +221,8 @@ func (d *Departure) needSession(o Overrides, session time.Duration) (need, limit
 		return 0, 0, false
 	}
 	away, ok := d.away()
-	if d.Cause == SessionExpired {
-		away += Or(d.Session, 0)
+	if d.Cause == SessionExpired { // a process that committed was not paused yet
+		away = min(away+Or(d.Session, 0), Or(d.BackAfter, 0))
 	}
 	if d.Cause == RestartedWithinSession || d.Returned == ReturnedNewProcess {
 		if !o.Static {

@@ -102,9 +102,10 @@ func (d *Diagnosis) findTheEnd() string {
 
 // Avoided is what the fix of a finding would have prevented in the window.
 type Avoided struct {
-	Sure    int // evictions that would not have been
-	Perhaps int // those that depend on whether the process lived on
-	Of      int // evictions in all
+	Sure    int  // evictions that would not have been
+	Perhaps int  // those that depend on whether the process lived on
+	Of      int  // evictions in all
+	Open    bool // the evidence leaves another cause open
 }
 
 // Avoided replays the window with a finding's settings; the zero Avoided where nothing
@@ -121,7 +122,7 @@ func (d *Diagnosis) Avoided(f *advise.Finding) Avoided {
 	if r.Evictions == 0 && len(r.Avoided) == 0 {
 		return Avoided{}
 	}
-	a := Avoided{Sure: len(r.Avoided)}
+	a := Avoided{Sure: len(r.Avoided), Open: slices.ContainsFunc(r.Avoided, func(e inspect.ReplayEvent) bool { return e.Open })}
 	for _, u := range r.Undecided {
 		if u.Need > 0 {
 			a.Perhaps++
@@ -152,6 +153,8 @@ func (d *Diagnosis) Next(kept bool) []Step {
 	case d.NoHistory != "":
 		watch.Why = "from now on"
 		return []Step{watch}
+	case d.State == "Empty" && d.Verdict == Unstable:
+		watch.Why = "once its consumers run again"
 	case d.Verdict == Stuck && d.Fix() == nil:
 		watch.Why = "shows who comes last"
 	case d.Verdict != Unstable && d.Verdict != Stuck:

@@ -41,13 +41,13 @@ func (c *Cost) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// NotConsumed is how long partitions of departed members were not consumed in all, and
-// how many: "15m08s, 4 partitions"; "-" for none.
+// NotConsumed is how long partitions of departed members were not consumed in all; "-"
+// for none.
 func (c *Cost) NotConsumed() string {
 	if c.Idle == nil || c.Idle.Duration() < time.Second {
 		return "-"
 	}
-	return fmt.Sprintf("%s, %s", prose.Span(c.Idle.Duration().Round(time.Second)), prose.Plural(len(c.Partitions), "partition"))
+	return prose.Span(c.Idle.Duration().Round(time.Second))
 }
 
 // Paused is how long rebalances paused members that stayed: "9–30ms", "at least 9ms",
@@ -69,10 +69,12 @@ func Paused(least, most *inspect.Millis) string {
 // String says how many evictions a fix would have prevented; "" where that is not known.
 func (a Avoided) String() string {
 	switch all := prose.Plural(a.Of, "eviction"); {
-	case a == Avoided{}:
+	case a.Of == 0:
 		return ""
 	case a.Perhaps > 0:
 		return fmt.Sprintf("would have avoided %d to %d of %s: it depends on whether the process lived on", a.Sure, a.Sure+a.Perhaps, all)
+	case a.Open:
+		return fmt.Sprintf("would have avoided %d of %s, if the cause is right", a.Sure, all)
 	default:
 		return fmt.Sprintf("would have avoided %d of %s", a.Sure, all)
 	}

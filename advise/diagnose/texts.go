@@ -15,6 +15,50 @@ import (
 // Clock writes a moment as its reader wants it, "-" where it is not known.
 type Clock func(inspect.Time) string
 
+// Emptied is since when a group has had no members; zero where it has some, or that is
+// not known.
+func (d *Diagnosis) Emptied() inspect.Time {
+	if d.State != "Empty" {
+		return inspect.Time{}
+	}
+	if n := len(d.Rebalances); n > 0 && d.Rebalances[n-1].Members.After == 0 {
+		return d.Rebalances[n-1].Time
+	}
+	return d.Live.StateSince
+}
+
+// Headline heads a diagnosis: a verdict, what follows it, and what has a line of its own
+// where one is too short. That a group has no members comes first, whatever
+// happened before.
+func (d *Diagnosis) Headline(now time.Time, clock Clock) (word Verdict, text, more string) {
+	var counts string
+	if n := len(d.Rebalances); n > 0 {
+		counts = prose.Plural(n, "rebalance")
+		if d.Summary.Evictions > 0 {
+			counts += ", " + prose.Plural(d.Summary.Evictions, "eviction")
+		}
+	}
+	switch {
+	case d.State == "Empty" && d.Verdict != Stuck:
+		text = "no members"
+		if since := d.Emptied(); !since.IsZero() {
+			text += " since " + clock(since)
+		}
+		if d.Lag != nil {
+			text += ", lag " + prose.Count(*d.Lag)
+		}
+		if counts != "" && d.Verdict == Unstable {
+			more = string(Unstable) + " before: " + counts
+		} else if counts != "" {
+			more = counts
+		}
+		return Empty, text, more
+	case counts == "":
+		return d.Verdict, d.Now(now), ""
+	}
+	return d.Verdict, counts, "currently " + d.Now(now)
+}
+
 // Now is the group's state as it was described: "Stable, generation 47, 3 members,
 // lag 41,320". now is the time of the reader, for how long it has been so.
 func (d *Diagnosis) Now(now time.Time) string {
@@ -60,53 +104,17 @@ func (w *Waiting) Text(clock Clock) string {
 	case len(w.States) > 0:
 		text += " of " + strings.Join(prose.First(w.States, 5), ", ") + "; who has not rejoined is on no API"
 	}
+	limit := "the longest rebalance timeout of its members (" + prose.Span(w.limit) + ")"
 	switch {
-	case !w.Expected.IsZero() && !w.Until.IsZero():
-		text += "; it ends by about " + clock(w.Expected) + ", by " + clock(w.Until) + " at the latest"
-	case !w.Until.IsZero():
-		text += "; until " + clock(w.Until) + " at most"
+	case w.limit <= 0:
+	case !w.Expected.IsZero():
+		text += "; it ends by about " + clock(w.Expected) + ": " + limit + " after it began"
+	case !w.Began.IsZero():
+		text += "; " + limit + " has passed since: another may have begun"
+	default:
+		text += "; since when is not known; it takes " + limit + " at most"
 	}
 	return text
-}
-
-// Course is how one departure went: each time, and how long after the one before it.
-// What is not known is "-".
-type Course struct {
-	LastCommit, Left, LeftAfter string
-	Rejoined, RejoinedAfter     string // "yes" and "no" where the time is not known
-	Silent                      string // from the last commit to the return, or the time between two polls that shows
-}
-
-// CourseOf is the course of a departure.
-func CourseOf(l *inspect.Departure, clock Clock) Course {
-	c := Course{LastCommit: clock(l.LastCommit), Left: clock(l.LeftBetween[1]), LeftAfter: "-", Rejoined: "-", RejoinedAfter: "-", Silent: "-"}
-	if l.Silent != nil {
-		lo, hi := prose.Rounded(l.Silent[0].Duration()), prose.Rounded(l.Silent[1].Duration())
-		if c.LeftAfter = prose.Span(hi); hi-lo >= time.Second {
-			c.LeftAfter = prose.Span(lo) + "–" + c.LeftAfter
-		}
-	}
-	switch {
-	case l.BackAfter != nil && !l.LastCommit.IsZero():
-		back := l.LastCommit.Add(l.BackAfter.Duration())
-		c.Rejoined, c.RejoinedAfter = clock(inspect.At(back)), prose.Span(prose.Rounded(max(0, back.Sub(l.LeftBetween[1].Time))))
-		c.Silent = prose.Span(prose.WholeSeconds(inspect.Or(l.Stall, l.BackAfter.Duration())))
-	case l.BackAfter != nil:
-		c.Rejoined = "yes"
-	case l.StayedAway():
-		c.Rejoined = "no"
-	}
-	c.Rejoined = sameDay(c.Left, c.Rejoined)
-	c.Left = sameDay(c.LastCommit, c.Left)
-	return c
-}
-
-// sameDay is a moment without its day, where that is the day of the moment before it.
-func sameDay(before, at string) string {
-	if i := strings.LastIndex(at, " "); i >= 0 && strings.HasPrefix(before, at[:i+1]) {
-		return at[i+1:]
-	}
-	return at
 }
 
 // Worst is the cause in a few words, for a line a group: "session_expired (web-1)?".
@@ -133,7 +141,7 @@ func (d *Diagnosis) WorstCause() string {
 }
 
 // onlyAdvise names the command with the flags that why has not.
-var onlyAdvise = strings.NewReplacer("add -f FILE", "kgdiag advise -f FILE", "add --gc-pause", "kgdiag advise --gc-pause", "add --batch-time", "kgdiag advise --batch-time")
+var onlyAdvise = strings.NewReplacer("add --gc-pause", "kgdiag advise --gc-pause", "add --batch-time", "kgdiag advise --batch-time")
 
 // NotChecked says how many rules were not checked, and what each lacks.
 func (d *Diagnosis) NotChecked() string {
@@ -141,7 +149,7 @@ func (d *Diagnosis) NotChecked() string {
 	if n <= 0 {
 		return "every rule was checked"
 	}
-	count := fmt.Sprintf("%d of %s", n, prose.Plural(d.Rules, "rule"))
+	count := fmt.Sprintf("%d of kgdiag's %s", n, prose.Plural(d.Rules, "rule"))
 	if len(d.Unchecked) == 0 {
 		return count // a triage says why for all groups
 	}
@@ -151,8 +159,7 @@ func (d *Diagnosis) NotChecked() string {
 // ReplayLines say what would have been under other settings: how much, and then each
 // departure, at most so many of a kind.
 func ReplayLines(r *inspect.Replay, clock Clock, most int) []string {
-	lines := []string{fmt.Sprintf("%d of %s would have been avoided: %s", len(r.Avoided),
-		prose.Plural(len(r.Avoided)+len(r.Remaining)+len(r.Undecided), "departure"), prose.Plural(r.Rebalances, "fewer rebalance"))}
+	lines := []string{replayHead(r)}
 	show := func(word string, list []inspect.ReplayEvent) {
 		for i, e := range list {
 			if i == most {
@@ -167,6 +174,29 @@ func ReplayLines(r *inspect.Replay, clock Clock, most int) []string {
 	show("undecided", r.Undecided)
 	show("added    ", r.Added)
 	return lines
+}
+
+// replayHead says how much would have been avoided, and how much of that is certain.
+func replayHead(r *inspect.Replay) string {
+	avoided, fewer := fmt.Sprint(len(r.Avoided)), ": "+prose.Plural(r.Rebalances, "fewer rebalance")
+	if n := len(r.Undecided); n > 0 {
+		avoided = fmt.Sprintf("%d to %d", len(r.Avoided), len(r.Avoided)+n)
+		if fewer = ""; r.Rebalances > 0 {
+			fewer = ": at least " + prose.Plural(r.Rebalances, "fewer rebalance")
+		}
+		fewer += fmt.Sprintf("; %d undecided", n)
+	}
+	s := fmt.Sprintf("%s of %s would have been avoided%s", avoided, prose.Plural(len(r.Avoided)+len(r.Remaining)+len(r.Undecided), "departure"), fewer)
+	doubtful := 0
+	for _, e := range r.Avoided {
+		if e.Open {
+			doubtful++
+		}
+	}
+	if doubtful > 0 {
+		s += fmt.Sprintf(" (if the causes are right: of %d the evidence leaves another one open)", doubtful)
+	}
+	return s
 }
 
 // GenerationText is the generation or epoch of a rebalance, ">=5" where polls alone saw it.

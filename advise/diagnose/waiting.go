@@ -20,6 +20,8 @@ type Waiting struct {
 	Sure     bool         `json:"sure"`    // the protocol names them (KIP-848)
 	Reason   string       `json:"reason"`  // how the members were found
 	States   []string     `json:"members"` // all members that take part
+
+	limit time.Duration // the longest rebalance timeout of the members; 0 unknown
 }
 
 // A rebalance that takes no longer than shortWait is none to worry about; one that
@@ -29,10 +31,9 @@ const (
 	longWait  = 30 * time.Second
 )
 
-// long reports whether a rebalance has been under way for a while. Where nothing tells
-// when it began, it may have been for long.
+// long reports whether a rebalance is known to have been under way for a while.
 func (w *Waiting) long(now inspect.Time) bool {
-	return w.Began.IsZero() || now.Sub(w.Began.Time) > shortWait
+	return !w.Began.IsZero() && now.Sub(w.Began.Time) > shortWait
 }
 
 // mayTake is how long it may take in all, as far as is known.
@@ -54,9 +55,16 @@ func waitingOf(c *inspect.Case, d *Diagnosis) *Waiting {
 	}
 	switch d.Live.State {
 	case "PreparingRebalance", "CompletingRebalance":
-		return waitingClassic(c, d.Live)
+		w := waitingClassic(c, d.Live)
+		if seen := underWaySince(c, d.Live); w.Began.IsZero() && !seen.IsZero() {
+			w.Began = seen
+		}
+		w.expect(d.Live.At)
+		return w
 	case "Assigning", "Reconciling":
-		return waitingServer(d)
+		w := waitingServer(d)
+		w.expect(d.Live.At)
+		return w
 	}
 	return nil
 }
@@ -77,11 +85,39 @@ func waitingServer(d *Diagnosis) *Waiting {
 	}
 	if n := len(d.Rebalances); n > 0 {
 		w.Since = d.Rebalances[n-1].Time
+		if g.Epoch != nil && *g.Epoch == d.Rebalances[n-1].Generation {
+			w.Began = w.Since // a new epoch is written when it begins
+		}
 	}
-	if most > 0 {
-		w.Until = inspect.At(g.At.Add(most))
-	}
+	w.limit = most
 	return w
+}
+
+// expect works out by when a rebalance ends, as seen from a moment.
+func (w *Waiting) expect(now inspect.Time) {
+	if w.limit <= 0 {
+		return
+	}
+	w.Until = inspect.At(now.Add(w.limit))
+	if end := w.Began.Add(w.limit); !w.Began.IsZero() && end.After(now.Time) {
+		w.Expected = inspect.At(end)
+	}
+}
+
+// underWaySince is the first of the polls, without another in between, that saw a group
+// in a rebalance; zero for none.
+func underWaySince(c *inspect.Case, g *inspect.Group) inspect.Time {
+	var since inspect.Time
+	for i := range c.Observations {
+		switch o := &c.Observations[i]; {
+		case o.Group != g.ID || o.Error != "":
+		case o.State != "PreparingRebalance" && o.State != "CompletingRebalance":
+			since = inspect.Time{}
+		case since.IsZero():
+			since = o.From
+		}
+	}
+	return since
 }
 
 // waitingClassic: the join phase of a classic group ends at the latest one rebalance
@@ -102,12 +138,7 @@ func waitingClassic(c *inspect.Case, g *inspect.Group) *Waiting {
 		}
 	}
 	w.suspect(seen)
-	if most > 0 {
-		w.Until = inspect.At(g.At.Add(most))
-		if end := w.Began.Add(most); !w.Began.IsZero() && end.Before(w.Until.Time) && end.After(g.At.Time) {
-			w.Expected = inspect.At(end)
-		}
-	}
+	w.limit = most
 	return w
 }
 

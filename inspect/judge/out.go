@@ -125,6 +125,9 @@ func (g *group) left(d *departure, stuck []string) inspect.Departure {
 	}
 	out.Process, out.Paused = e.process.word(&d.v), d.v.paused
 	out.Rivals, out.InBatch, out.Stall, out.OthersCoped = d.v.rivals, d.v.inBatch, g.stall(d), e.waiting == 1
+	if out.Stall != nil && e.cad.timer {
+		out.Interval = inspect.Ms(e.cad.median)
+	}
 	if e.cad.perRecord && e.cad.stepTime > 0 {
 		out.Step = inspect.Ms(e.cad.stepTime)
 	}

@@ -119,6 +119,9 @@ func (r *Reader) Read(ctx context.Context, q Query) (*Past, error) {
 	}
 	// A group that is gone is not found by its coordinator, and yet has a past.
 	p.Missing = goneButRemembered(c, p.Missing)
+	if never := (*collect.NotFoundError)(nil); errors.As(p.Missing, &never) {
+		p.IDs = slices.DeleteFunc(p.IDs, func(id string) bool { return slices.Contains(never.Groups, id) })
+	}
 	return p, nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/kgdiag/kgdiag/advise"
 	"github.com/kgdiag/kgdiag/advise/diagnose"
@@ -38,7 +37,9 @@ type Alternative struct {
 
 // group writes down one group.
 func (w *writer) group(d *diagnose.Diagnosis, anchor string, cut *cuts) Group {
-	g := Group{ID: d.Group, Anchor: anchor, Verdict: string(d.Verdict), Tone: tone(d.Verdict), Lead: w.lead(d)}
+	g := Group{ID: d.Group, Anchor: anchor, Lead: w.lead(d)}
+	word, _, _ := d.Headline(w.o.Now, w.clock)
+	g.Verdict, g.Tone = string(word), tone(word)
 	g.Epochs = d.Type != inspect.Classic && d.Type != inspect.UnknownType
 	if d.Waiting != nil {
 		g.Waiting = d.Waiting.Text(w.clock)
@@ -69,18 +70,14 @@ func (w *writer) group(d *diagnose.Diagnosis, anchor string, cut *cuts) Group {
 
 // lead says how much happened, and the state now.
 func (w *writer) lead(d *diagnose.Diagnosis) string {
-	now := d.Now(w.o.Now)
+	_, text, more := d.Headline(w.o.Now, w.clock)
+	if more != "" {
+		text += "; " + more
+	}
 	if w.o.Kept && d.Live != nil && d.State != "" {
-		now = fmt.Sprintf("%s (read at %s)", now, w.clock(d.Live.At))
+		text += " (read at " + w.clock(d.Live.At) + ")"
 	}
-	if len(d.Rebalances) == 0 {
-		return now
-	}
-	s := prose.Plural(len(d.Rebalances), "rebalance")
-	if d.Summary.Evictions > 0 {
-		s += ", " + prose.Plural(d.Summary.Evictions, "eviction")
-	}
-	return s + ". Currently " + now
+	return text
 }
 
 // calm is said of a group in which nothing is to be explained.
@@ -103,10 +100,10 @@ func (w *writer) cause(g *Group, d *diagnose.Diagnosis) {
 		g.Why = append(g.Why, d.AtWhich())
 	}
 	g.Why = append(g.Why, d.Why()+d.Since(w.clock))
-	g.Sure, g.Evidence = d.Sure(), firstOf(d.Shown(true), w.l.evidence)
-	g.Courses, g.Between = w.courses(d)
-	if n := len(g.Courses) - w.l.courses; n > 0 {
-		g.CoursesCut, g.Courses = n, g.Courses[n:]
+	g.Sure, g.Evidence = d.Sure(), firstOf(d.Shown(false), w.l.evidence)
+	g.Courses = d.Courses(w.clock)
+	if n := len(g.Courses.List) - w.l.courses; n > 0 {
+		g.CoursesCut, g.Courses.List = n, g.Courses.Newest(w.l.courses)
 	}
 	for _, text := range []string{d.Assumed(), d.CouldBe(), d.RuledOut(), d.Decide()} {
 		if text != "" {
@@ -126,24 +123,6 @@ func (w *writer) cause(g *Group, d *diagnose.Diagnosis) {
 	if read := d.Records[0].Command(first); read != "" {
 		g.Read = &Command{Shell(read), "shows that record"}
 	}
-}
-
-// courses are the departures of the cause; none where it is no member's.
-func (w *writer) courses(d *diagnose.Diagnosis) (list []Course, between bool) {
-	longest, most := -1, time.Duration(0)
-	for i, oc := range d.Occurrences {
-		if oc.Departure == nil {
-			return nil, false
-		}
-		if s := inspect.Or(oc.Departure.Stall, 0); s > most {
-			most, longest = s, i
-		}
-		list = append(list, Course{Course: diagnose.CourseOf(oc.Departure, w.clock)})
-	}
-	if longest >= 0 && len(list) > 1 {
-		list[longest].Longest = true
-	}
-	return list, most > 0
 }
 
 // fixes are the findings: those that are tied to the cause, and the others.

@@ -9,6 +9,7 @@ import (
 	"html/template"
 	"io"
 	"reflect"
+	"strings"
 	"sync"
 
 	"github.com/kgdiag/kgdiag/advise"
@@ -31,6 +32,7 @@ var page = sync.OnceValue(func() *template.Template {
 		"add":      func(x float64, y int) float64 { return x + float64(y) },
 		"labelX":   func() float64 { return plotX - 8 },
 		"severity": severityTone,
+		"sentence": func(head string) string { return head[:1] + strings.ToLower(head[1:]) },
 		"copy":     func(id string, text Shell, what string) snippet { return snippet{id, text, what} },
 		"fixOf":    func(f Fix, anchor string) fixCard { return fixCard{f, anchor} },
 	}).Parse(pageText))

@@ -80,29 +80,24 @@ func (m *message) group(r *Report, g *Group) {
 
 // courses is the table of departures; fenced, so that every chat keeps its columns.
 func (m *message) courses(g *Group) {
-	if len(g.Courses) == 0 {
+	if len(g.Courses.List) == 0 {
 		return
-	}
-	last := "WITHOUT COMMIT"
-	if g.Between {
-		last = "BETWEEN POLLS"
 	}
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, strings.Join([]string{"LAST COMMIT", "LEFT", "SILENT", "REJOINED", "OUT FOR", last}, "\t"))
-	for _, c := range g.Courses {
-		silent := c.Silent
-		if c.Longest {
-			silent += "  longest"
-		}
-		fmt.Fprintln(w, strings.Join([]string{c.LastCommit, c.Left, c.LeftAfter, c.Rejoined, c.RejoinedAfter, silent}, "\t"))
+	fmt.Fprintln(w, strings.Join(g.Courses.Heads, "\t"))
+	for i := range g.Courses.List {
+		fmt.Fprintln(w, strings.Join(g.Courses.List[i].Cells(), "\t"))
 	}
 	_ = w.Flush() // into memory
 	lines := strings.Split(strings.TrimRight(b.String(), "\n"), "\n")
 	if g.CoursesCut > 0 {
-		lines = append(lines, fmt.Sprintf("and %d before", g.CoursesCut))
+		lines = append(lines, fmt.Sprintf("and %d more", g.CoursesCut))
 	}
 	m.fence("text", lines)
+	if g.Courses.Sum != "" {
+		m.text(g.Courses.Sum)
+	}
 }
 
 // change is what to change: the first finding with its settings, and the names of the

@@ -51,9 +51,8 @@ type Group struct {
 	Calm                      string // where nothing is to be explained
 	Why                       []string
 	Sure                      string
-	Courses                   []Course
+	Courses                   diagnose.Courses
 	CoursesCut                int
-	Between                   bool     // the courses show times between two polls
 	Evidence                  []string // of the cause
 	Doubts                    []string // what else it could be, what it is not, how to decide
 	Cost                      string
@@ -73,16 +72,10 @@ type Group struct {
 	Next                      []Command
 }
 
-// Course is one departure.
-type Course struct {
-	diagnose.Course
-	Longest bool
-}
-
 // Gap is something that was not read, or not for certain: Label says which.
 type Gap struct{ Label, What, Why, Needs string }
 
-// Unchecked is a rule that was not checked.
+// Unchecked are rules that were not checked, for one reason; ID holds all of them.
 type Unchecked struct{ ID, Subject, Reason string }
 
 // Shell is a command line, which is never shortened.
@@ -198,8 +191,9 @@ func (w *writer) clock(t inspect.Time) string {
 	if t.IsZero() {
 		return "-"
 	}
-	if w.c.Window.Length() >= 24*time.Hour {
-		return t.In(w.o.Zone).Format("2 Jan 15:04:05")
+	day := func(t inspect.Time) string { return t.In(w.o.Zone).Format("2 Jan ") }
+	if last := day(w.c.Window.To); day(w.c.Window.From) != last || day(t) != last {
+		return day(t) + t.In(w.o.Zone).Format("15:04:05")
 	}
 	return t.In(w.o.Zone).Format("15:04:05")
 }
@@ -271,16 +265,23 @@ func gapsOf(list []inspect.Gap) []Gap {
 	return out
 }
 
+// unchecked are the rules that were not checked, those of one subject and reason in one
+// row.
 func (w *writer) unchecked(list []advise.Unchecked, cut *cuts) []Unchecked {
 	var out []Unchecked
+	at := map[[2]string]int{}
 	seen := map[Unchecked]bool{}
 	for _, u := range list {
-		x := Unchecked{u.ID, u.Subject, u.Reason}
+		x, key := Unchecked{u.ID, u.Subject, u.Reason}, [2]string{u.Subject, u.Reason}
+		i, joined := at[key]
 		switch {
 		case seen[x]:
+		case joined:
+			out[i].ID += ", " + u.ID
 		case len(out) == w.l.unchecked:
 			cut.unchecked++
 		default:
+			at[key] = len(out)
 			out = append(out, x)
 		}
 		seen[x] = true

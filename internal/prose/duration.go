@@ -111,3 +111,12 @@ func units(d time.Duration) string {
 func WholeSeconds(d time.Duration) time.Duration {
 	return (d + time.Second - 1).Truncate(time.Second)
 }
+
+// ToCover is d as people compare it with a limit that has to cover it: whole seconds,
+// rounded up, from ten on; tenths below.
+func ToCover(d time.Duration) time.Duration {
+	if d < 10*time.Second {
+		return d.Truncate(100 * time.Millisecond)
+	}
+	return WholeSeconds(d)
+}

@@ -12,7 +12,7 @@ import (
 
 // keyHelp are the keys and what they do.
 var keyHelp = [][2]string{
-	{"up, down, j, k", "move; page up, page down, home, end"},
+	{"up, down, j, k", "move; page up, page down, home, end; * marks the opened group"},
 	{"enter", "open the group: members, what happens, why, what to change"},
 	{"esc", "close the group; clear the filter"},
 	{"/", "filter by words in the group's id, state or cause"},

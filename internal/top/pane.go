@@ -303,7 +303,7 @@ func rebalances(s *Sight, room int) []item {
 		if s.Live != nil && s.Live.Epoch != nil {
 			word = "epoch " + diagnose.GenerationText(*r)
 		}
-		text := diagnose.CauseText(*r) + ", " + r.Sureness()
+		text := diagnose.CauseText(*r) + ", " + diagnose.Likelihood(r)
 		if who := diagnose.Who(r); who != "-" {
 			text += ": " + who
 		}

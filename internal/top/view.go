@@ -110,6 +110,8 @@ func (m *Model) foot() render.Line {
 	}
 	keys := " enter open  / filter  s sort  p pause  y copy fix  w why  ? help  q quit"
 	switch {
+	case m.opened != "" && m.cursor != m.opened:
+		keys = fmt.Sprintf(" enter open %s  esc close %s  ? help  q quit", prose.Middle(render.Clean(m.cursor), 20), prose.Middle(render.Clean(m.opened), 20))
 	case m.opened != "":
 		keys = " esc close  / filter  p pause  y copy fix  w why  ? help  q quit"
 	case m.filter != "":
@@ -252,7 +254,8 @@ func lagText(n *int64) string {
 	return prose.Count(*n)
 }
 
-// table draws the rows; the one under the cursor has a mark and is reversed.
+// table draws the rows; the one under the cursor has a mark and is reversed, and an
+// opened group from which the cursor has moved away another mark.
 func (m *Model) table(rows []*Sight, at int) []render.Line {
 	cells := make([][]render.Span, len(rows))
 	widths := make([]int, len(columns))
@@ -272,8 +275,11 @@ func (m *Model) table(rows []*Sight, at int) []render.Line {
 	out := []render.Line{m.row(" ", &dim, widths, func(c int) render.Span { return render.P("%s", m.columnName(c)) })}
 	for i := range rows {
 		mark, style := " ", (*term.Style)(nil)
-		if i == at {
+		switch {
+		case i == at:
 			mark, style = ">", &chosen
+		case rows[i].Group == m.opened:
+			mark = "*" // what is below is of this one
 		}
 		out = append(out, m.row(mark, style, widths, func(c int) render.Span { return cells[i][c] }))
 	}

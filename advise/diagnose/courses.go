@@ -1,0 +1,139 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/prose"
+)
+
+// Course is how one departure went: each time, and how long after the one before it.
+// What is not known is "-".
+type Course struct {
+	LastCommit, Left, LeftAfter string
+	Rejoined, RejoinedAfter     string // "yes" and "no" where the time is not known
+	Silent                      string // from the last commit to the return, or the time between two polls that shows
+	Longest                     bool   // of several, the one with the longest time between two polls
+}
+
+// Cells are a row of a table under the heads of Courses.
+func (c Course) Cells() []string {
+	silent := c.Silent
+	if c.Longest {
+		silent += "  longest"
+	}
+	return []string{c.LastCommit, c.Left, c.LeftAfter, c.Rejoined, c.RejoinedAfter, silent}
+}
+
+// Courses are the departures of a cause.
+type Courses struct {
+	Heads []string // of the columns
+	List  []Course // oldest first; nil where the cause is no member's
+	// Sum says what the longest time between two polls is made of, and that times are
+	// rounded where a reader's own sum differs; "" where the row adds up.
+	Sum string
+}
+
+// Courses are the departures of a diagnosis, times as clock writes them.
+func (d *Diagnosis) Courses(clock Clock) Courses {
+	c := Courses{Heads: []string{"LAST COMMIT", "LEFT", "SILENT", "REJOINED", "OUT FOR", "WITHOUT COMMIT"}}
+	longest, most := -1, time.Duration(0)
+	for i, oc := range d.Occurrences {
+		if oc.Departure == nil {
+			return Courses{}
+		}
+		c.List = append(c.List, courseOf(oc.Departure, clock))
+		if s := needed(oc.Departure); s > most {
+			longest, most = i, s
+		}
+	}
+	if longest >= 0 {
+		c.List[longest].Longest = len(c.List) > 1
+		c.Sum = sumOf(d.Occurrences[longest].Departure)
+	}
+	if d.Cause.Info().Prevented == inspect.ByPollInterval && most > 0 {
+		c.Heads[len(c.Heads)-1] = "BETWEEN POLLS"
+	}
+	return c
+}
+
+// needed is how long a member did not work, as the setting that would have kept it in
+// the group is compared with it: between two polls, or without a commit; 0 unknown.
+func needed(l *inspect.Departure) time.Duration {
+	if l.Cause.Info().Prevented == inspect.ByPollInterval && l.Stall != nil {
+		return l.Stall.Duration()
+	}
+	return inspect.Or(l.BackAfter, 0)
+}
+
+// Newest are the newest courses, at most so many, the longest among them.
+func (c Courses) Newest(most int) []Course {
+	first := len(c.List) - most
+	if first <= 0 {
+		return c.List
+	}
+	if i := slices.IndexFunc(c.List, func(c Course) bool { return c.Longest }); i >= 0 && i < first {
+		return append([]Course{c.List[i]}, c.List[first+1:]...)
+	}
+	return c.List[first:]
+}
+
+// sumOf says what the time that a member did not work is made of: from the last commit
+// to the return, and what may have come before that commit; "" for nothing else.
+func sumOf(l *inspect.Departure) string {
+	back, whole := prose.Rounded(l.BackAfter.Duration()), prose.ToCover(needed(l))
+	text, sum := prose.Span(back)+" from its last commit to its return", back
+	if polls := l.Cause.Info().Prevented == inspect.ByPollInterval; polls && l.Stall != nil {
+		if d := prose.Rounded(l.LastCommit.Sub(l.LastAdvance.Time)); !l.LastAdvance.IsZero() && d >= time.Second {
+			text, sum = text+" + "+prose.Span(d)+" before it, when its commits moved no offset", sum+d
+		}
+		if l.Interval != nil {
+			d := prose.Rounded(l.Interval.Duration())
+			text, sum = text+" + its commit interval of "+prose.Span(d)+", as the work may have begun right after a commit", sum+d
+		}
+	}
+	shown := l.LastCommit.Add(l.BackAfter.Duration()).Truncate(time.Second).Sub(l.LastCommit.Truncate(time.Second))
+	switch {
+	case sum == back && (shown == whole || whole < 10*time.Second):
+		return ""
+	case sum == back:
+		return prose.Span(whole) + ": rounded up to whole seconds"
+	case sum != whole:
+		text += "; rounded up"
+	}
+	return prose.Span(whole) + " between polls: " + text
+}
+
+// courseOf is the course of a departure.
+func courseOf(l *inspect.Departure, clock Clock) Course {
+	c := Course{LastCommit: clock(l.LastCommit), Left: clock(l.LeftBetween[1]), LeftAfter: "-", Rejoined: "-", RejoinedAfter: "-", Silent: "-"}
+	if l.Silent != nil {
+		lo, hi := prose.Rounded(l.Silent[0].Duration()), prose.Rounded(l.Silent[1].Duration())
+		if c.LeftAfter = prose.Span(hi); hi-lo >= time.Second {
+			c.LeftAfter = prose.Span(lo) + "–" + c.LeftAfter
+		}
+	}
+	switch {
+	case l.BackAfter != nil && !l.LastCommit.IsZero():
+		back := l.LastCommit.Add(l.BackAfter.Duration())
+		c.Rejoined, c.RejoinedAfter = clock(inspect.At(back)), prose.Span(prose.Rounded(max(0, back.Sub(l.LeftBetween[1].Time))))
+		c.Silent = prose.Span(prose.ToCover(needed(l)))
+	case l.BackAfter != nil:
+		c.Rejoined = "yes"
+	case l.StayedAway():
+		c.Rejoined = "no"
+	}
+	c.Rejoined = sameDay(c.Left, c.Rejoined)
+	c.Left = sameDay(c.LastCommit, c.Left)
+	return c
+}
+
+// sameDay is a moment without its day, where that is the day of the moment before it.
+func sameDay(before, at string) string {
+	if i := strings.LastIndex(at, " "); i >= 0 && strings.HasPrefix(before, at[:i+1]) {
+		return at[i+1:]
+	}
+	return at
+}

@@ -1,0 +1,78 @@
+package diagnose
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+// The number that a fix builds on is in the table, and where it is more than the times
+// beside it add up to, the page says what it is made of.
+func TestCoursesAddUp(t *testing.T) {
+	at := func(s float64) inspect.Time {
+		return inspect.At(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC).Add(time.Duration(s * float64(time.Second))))
+	}
+	clock := func(t inspect.Time) string { return t.Format("15:04:05") }
+	departure := func(cause inspect.Cause, back, stall, interval float64) *Diagnosis {
+		l := &inspect.Departure{ClientID: "a", Cause: cause, LastCommit: at(0), LastAdvance: at(0), LeftBetween: [2]inspect.Time{at(20), at(27)},
+			Silent: &[2]inspect.Millis{20_000e6, 27_000e6}, BackAfter: inspect.Ms(time.Duration(back * 1e9))}
+		if stall > 0 {
+			l.Stall = inspect.Ms(time.Duration(stall * 1e9))
+		}
+		if interval > 0 {
+			l.Interval = inspect.Ms(time.Duration(interval * 1e9))
+		}
+		return &Diagnosis{Cause: cause, Occurrences: []Occurrence{{Departure: l}}}
+	}
+	for name, c := range map[string]struct {
+		d                 *Diagnosis
+		head, silent, sum string
+	}{
+		"a timer commits":   {departure(inspect.PollIntervalExceeded, 39.2, 45, 5), "BETWEEN POLLS", "45s", "45s between polls: 39s from its last commit to its return + its commit interval of 5s, as the work may have begun right after a commit; rounded up"},
+		"each batch":        {departure(inspect.PollIntervalExceeded, 39, 39, 0), "BETWEEN POLLS", "39s", ""},
+		"session expired":   {departure(inspect.SessionExpired, 39, 45, 5), "WITHOUT COMMIT", "39s", ""},
+		"no return, a poll": {departure(inspect.PollIntervalExceeded, 39, 0, 0), "BETWEEN POLLS", "39s", ""},
+		"rounded":           {departure(inspect.SessionExpired, 39.4, 0, 0), "WITHOUT COMMIT", "40s", "40s: rounded up to whole seconds"},
+	} {
+		got := c.d.Courses(clock)
+		if head := got.Heads[len(got.Heads)-1]; head != c.head || got.List[0].Silent != c.silent || got.Sum != c.sum {
+			t.Errorf("%s: %s %s %q, want %s %s %q", name, head, got.List[0].Silent, got.Sum, c.head, c.silent, c.sum)
+		}
+	}
+}
+
+// A rebalance of which nothing tells when it began is not called stuck, and its end is
+// not given as a time that moves with the clock of whoever asks.
+func TestARebalanceJustSeenIsNotStuck(t *testing.T) {
+	now := inspect.At(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+	of := func(state string, seen ...time.Duration) Diagnosis {
+		c := &inspect.Case{Window: inspect.Window{From: inspect.At(now.Add(-time.Hour)), To: now},
+			Groups: []inspect.Group{{ID: "g", Type: inspect.Classic, State: state, At: now, Members: []inspect.Member{{MemberID: "a-1", ClientID: "a", Rebalance: inspect.Ms(5 * time.Minute)}}}}}
+		for _, ago := range seen {
+			c.Observations = append(c.Observations, inspect.Observation{Group: "g", State: state, From: inspect.At(now.Add(-ago)), To: inspect.At(now.Add(-ago))})
+		}
+		return Group(c, "g", Options{})
+	}
+	clock := func(t inspect.Time) string { return t.Format("15:04:05") }
+	d := of("PreparingRebalance")
+	if text := d.Waiting.Text(clock); d.Verdict == Stuck || strings.Contains(text, ":0") || !strings.Contains(text, "since when is not known; it takes the longest rebalance timeout of its members (5m) at most") {
+		t.Errorf("%s: %s", d.Verdict, text)
+	}
+	d = of("PreparingRebalance", 40*time.Second, 20*time.Second)
+	if text := d.Waiting.Text(clock); d.Verdict != Stuck || !strings.Contains(text, "since about 11:59:20") || !strings.Contains(text, "ends by about 12:04:20") {
+		t.Errorf("%s: %s", d.Verdict, text)
+	}
+}
+
+// A group without members says so first, whatever happened before.
+func TestAnEmptyGroupSaysSoFirst(t *testing.T) {
+	at := inspect.At(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
+	lag := int64(1250)
+	d := Diagnosis{Verdict: Unstable, State: "Empty", Lag: &lag, Live: &inspect.Group{}, Rebalances: []inspect.Rebalance{{Time: at}}, Summary: inspect.Summary{Evictions: 1}}
+	word, text, more := d.Headline(at.Time, func(t inspect.Time) string { return t.Format("15:04:05") })
+	if word != Empty || text != "no members since 12:00:00, lag 1,250" || more != "UNSTABLE before: 1 rebalance, 1 eviction" {
+		t.Errorf("%s: %s / %s", word, text, more)
+	}
+}
