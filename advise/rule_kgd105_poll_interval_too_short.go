@@ -71,7 +71,7 @@ func (s *Subject) pollFix(poll Value, need Need) *Fix {
 		to = inspect.PollIntervalFor(each, s.DefaultOf(keyPoll), poll.D)
 		x.Summary = "Return one record per poll, raise max.poll.interval.ms above the time that it takes, or process in another thread and pause the partitions meanwhile."
 		x.Set = map[string]string{keyPoll: ms(to), keyRecords: "1"}
-		x.Notes[keyPoll] = fmt.Sprintf("%s x 1.25, rounded up", span(each))
+		x.Notes[keyPoll] = marginNote(each)
 		x.Price = fmt.Sprintf("a consumer that hangs is noticed after %s instead of %s", span(to), span(poll.D))
 		return x
 	} else {
@@ -130,6 +130,11 @@ func (s *Subject) avoidable(need Need) *int {
 		}
 	}
 	return &n
+}
+
+// marginNote says how a limit follows from what it has to cover.
+func marginNote(d time.Duration) string {
+	return fmt.Sprintf("%s x 1.25 = %s, rounded up", span(prose.ToCover(d)), span(prose.ToCover(inspect.WithMargin(d))))
 }
 
 // handsBatches reports whether a poll returns as many records as max.poll.records allows.

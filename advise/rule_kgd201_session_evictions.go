@@ -88,7 +88,7 @@ func (s *Subject) sessionFix(session Value, d departure) *Fix {
 		x.Price = "none"
 	default:
 		x.Set = map[string]string{keySession: ms(to)}
-		note := span(prose.WholeSeconds(d.BackAfter.Duration())) + " x 1.25, rounded up"
+		note := marginNote(d.BackAfter.Duration())
 		if d.Returned != inspect.ReturnedSameProcess {
 			note += "; if the process kept running"
 		}

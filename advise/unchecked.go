@@ -8,7 +8,12 @@ import (
 	"github.com/kgdiag/kgdiag/inspect"
 )
 
-// NotChecked lists unchecked rules in one line, by what would make them checked.
+// evidence names what the rules look at that lack a fact, where it is one thing.
+var evidence = map[string]string{"add -f FILE": "client settings", "add --log FILE": "logs", "add --gc-pause": "pauses of the process",
+	"add --batch-time": "the time of the work", "add --client NAME@VERSION": "faults of the client's version"}
+
+// NotChecked lists unchecked rules in one line, by what would make them checked: what
+// most of them lack first.
 func NotChecked(us []Unchecked) string {
 	byHint := map[string][]string{}
 	var hints []string
@@ -23,12 +28,14 @@ func NotChecked(us []Unchecked) string {
 		}
 		byHint[u.Hint] = append(byHint[u.Hint], u.ID)
 	}
-	slices.SortStableFunc(hints, func(a, b string) int { return len(byHint[a]) - len(byHint[b]) })
+	slices.SortStableFunc(hints, func(a, b string) int { return len(byHint[b]) - len(byHint[a]) })
 	var parts []string
 	for _, h := range hints {
 		ids := byHint[h]
 		what := strings.Join(ids, ", ")
-		if len(ids) > 4 {
+		if name := evidence[h]; name != "" {
+			what = name
+		} else if len(ids) > 4 {
 			what = fmt.Sprintf("%d rules", len(ids))
 		}
 		parts = append(parts, fmt.Sprintf("%s (%s)", what, h))

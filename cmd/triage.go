@@ -20,16 +20,20 @@ func (w *whyCmd) triageView(c *inspect.Case, t diagnose.Triage) render.View {
 	rebalanced, times := t.Rebalanced()
 	more := fmt.Sprintf("last %s to %s", prose.Span(c.Window.Length().Round(time.Second)), w.clock(c.Window).Head(c.Window.To.Time))
 	v := render.View{Head: w.clusterLine(c.Cluster, more), Data: whyDoc{w.envelopeOf(whySchema, c), t}}
-	block := render.Block{NoTSV: true, Lines: []render.Line{render.L("%s of %s rebalanced, %s", prose.Count(int64(rebalanced)), prose.Plural(len(t.Groups), "group"), prose.Plural(times, "time"))}}
+	started := ""
+	if n := t.Started(); n > 0 {
+		started = fmt.Sprintf("; in %s members only joined", prose.Plural(n, "group"))
+	}
+	block := render.Block{NoTSV: true, Lines: []render.Line{render.L("%s of %s rebalanced, %s%s", prose.Count(int64(rebalanced)), prose.Plural(len(t.Groups), "group"), prose.Plural(times, "time"), started)}}
 	if rebalanced > 0 {
 		block.Table = w.triageTable(t.Groups)
-		if n := rebalanced - len(block.Table.Rows); n > 0 {
+		if n := rebalanced - len(block.Table.Rows); n > 0 && !w.flags.verbose {
 			block.After = append(block.After, render.L("and %s more (-v)", prose.Plural(n, "group")))
 		}
 		block.After = append(block.After, w.sharedLines(t, w.clock(c.Window).Moment)...)
 		block.After = append(block.After, w.page().Label("next", "kgdiag why "+prose.ShellWord(t.Groups[0].Group)+w.connectWords()+w.past.pastWords()))
 	} else if block.Lines = []render.Line{noGroupLine(c.Gaps)}; len(t.Groups) > t.Unread() {
-		block.Lines = []render.Line{render.L("none of %s rebalanced", prose.Plural(len(t.Groups)-t.Unread(), "group"))}
+		block.Lines = []render.Line{render.L("none of %s rebalanced%s", prose.Plural(len(t.Groups)-t.Unread(), "group"), started)}
 	}
 	if n := t.Unread(); n > 0 {
 		block.Lines = append(block.Lines, render.L("of %s nothing of the past was read: whether they rebalanced is not known", prose.Plural(n, "group")))
@@ -42,12 +46,13 @@ func (w *whyCmd) triageView(c *inspect.Case, t diagnose.Triage) render.View {
 	return v
 }
 
-// triageTable has one row a group that rebalanced.
+// triageTable has one row a group that rebalanced, those in which members only joined
+// with -v alone.
 func (w *whyCmd) triageTable(groups []diagnose.Diagnosis) *render.Table {
 	t := &render.Table{Columns: render.Cols("~GROUP", ">REBALANCES", ">EVICTIONS", "WORST CAUSE", "~MEMBER", "?>NOT CONSUMED", "?COORDINATOR")}
 	for i := range groups {
 		d := &groups[i]
-		if len(d.Rebalances) > 0 || d.Waiting != nil {
+		if len(d.Rebalances) > 0 && (w.flags.verbose || !d.OnlyJoined()) || d.Waiting != nil {
 			t.Rows = append(t.Rows, triageRow(d))
 		}
 		if len(t.Rows) == mostTriage && !w.flags.verbose {

@@ -114,13 +114,44 @@ func (d *Diagnosis) RuledOut() string {
 	var not []string
 	for _, r := range d.Rivals {
 		if r.WhyNot != "" {
-			not = append(not, fmt.Sprintf("%s (%s)", r.Cause.Info().Name, r.WhyNot))
+			not = append(not, fmt.Sprintf("%s (%s)", r.Cause.Info().Name, d.weakest(r)))
 		}
 	}
 	if len(not) == 0 {
 		return ""
 	}
 	return "ruled out: " + strings.Join(not, "; ")
+}
+
+// weakest is why a rival is ruled out, of the departure that is nearest to it: what is
+// said of all of them has to hold for each.
+func (d *Diagnosis) weakest(r inspect.Rival) string {
+	why, atMost := r.WhyNot, strings.Contains(r.WhyNot, "it was at most")
+	var bound *inspect.Millis
+	open := 0
+	for _, oc := range d.Occurrences {
+		if oc.Departure == nil || oc.Departure.Silent == nil {
+			continue
+		}
+		for _, other := range oc.Departure.Rivals {
+			at := &oc.Departure.Silent[0]
+			if atMost {
+				at = &oc.Departure.Silent[1]
+			}
+			switch {
+			case other.Cause != r.Cause:
+			case other.WhyNot == "":
+				open++
+			case strings.Contains(other.WhyNot, "it was at most") != atMost:
+			case bound == nil || atMost && *at > *bound || !atMost && *at < *bound:
+				why, bound = other.WhyNot, at
+			}
+		}
+	}
+	if open > 0 {
+		why += fmt.Sprintf("; open in %d of %d departures", open, len(d.Occurrences))
+	}
+	return why
 }
 
 // Decide says what to read to be sure of the cause; "" where it is.

@@ -31,8 +31,8 @@ func (c Course) Cells() []string {
 type Courses struct {
 	Heads []string // of the columns
 	List  []Course // oldest first; nil where the cause is no member's
-	// Sum says what the longest time between two polls is made of, and that times are
-	// rounded where a reader's own sum differs; "" where the row adds up.
+	// Sum says what the longest time between two polls is made of; "" where it is the
+	// time from the last commit to the return.
 	Sum string
 }
 
@@ -94,12 +94,9 @@ func sumOf(l *inspect.Departure) string {
 			text, sum = text+" + its commit interval of "+prose.Span(d)+", as the work may have begun right after a commit", sum+d
 		}
 	}
-	shown := l.LastCommit.Add(l.BackAfter.Duration()).Truncate(time.Second).Sub(l.LastCommit.Truncate(time.Second))
 	switch {
-	case sum == back && (shown == whole || whole < 10*time.Second):
-		return ""
 	case sum == back:
-		return prose.Span(whole) + ": rounded up to whole seconds"
+		return ""
 	case sum != whole:
 		text += "; rounded up"
 	}

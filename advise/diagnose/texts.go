@@ -27,6 +27,21 @@ func (d *Diagnosis) Emptied() inspect.Time {
 	return d.Live.StateSince
 }
 
+// lastToLeave names in brackets who left an empty group last; "" where that is not known.
+func (d *Diagnosis) lastToLeave() string {
+	if len(d.Rebalances) == 0 {
+		return ""
+	}
+	var names []string
+	for _, l := range d.Rebalances[len(d.Rebalances)-1].Members.Left {
+		names = append(names, inspect.MemberName(l.ClientID, l.MemberID, l.InstanceID))
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return " (" + prose.Few(names, 2) + " left last)"
+}
+
 // Headline heads a diagnosis: a verdict, what follows it, and what has a line of its own
 // where one is too short. That a group has no members comes first, whatever
 // happened before.
@@ -42,7 +57,7 @@ func (d *Diagnosis) Headline(now time.Time, clock Clock) (word Verdict, text, mo
 	case d.State == "Empty" && d.Verdict != Stuck:
 		text = "no members"
 		if since := d.Emptied(); !since.IsZero() {
-			text += " since " + clock(since)
+			text += " since " + clock(since) + d.lastToLeave()
 		}
 		if d.Lag != nil {
 			text += ", lag " + prose.Count(*d.Lag)

@@ -64,15 +64,33 @@ func WorstFirst(x, y *Diagnosis) int {
 	return cmp.Or(cmp.Compare(y.badness(), x.badness()), cmp.Compare(x.Group, y.Group))
 }
 
-// Rebalanced counts the groups that rebalanced or are about it, and their rebalances.
+// Rebalanced counts the groups that rebalanced or are about it, and their rebalances,
+// without those in which members only joined.
 func (t *Triage) Rebalanced() (groups, times int) {
 	for i := range t.Groups {
-		if d := &t.Groups[i]; len(d.Rebalances) > 0 || d.Waiting != nil {
+		if d := &t.Groups[i]; !d.OnlyJoined() && (len(d.Rebalances) > 0 || d.Waiting != nil) {
 			groups++
 			times += len(d.Rebalances)
 		}
 	}
 	return groups, times
+}
+
+// OnlyJoined reports a group in which nothing happened but that members joined: one that
+// was started, or scaled up.
+func (d *Diagnosis) OnlyJoined() bool {
+	return len(d.Rebalances) > 0 && d.Waiting == nil && d.Calm() && d.Verdict == OK
+}
+
+// Started counts the groups in which members only joined.
+func (t *Triage) Started() int {
+	n := 0
+	for i := range t.Groups {
+		if t.Groups[i].OnlyJoined() {
+			n++
+		}
+	}
+	return n
 }
 
 // Unread counts the groups of whose past nothing was read: they may have rebalanced.

@@ -144,6 +144,7 @@ func titleOf(t diagnose.Triage) string {
 // overview has a line for each of several groups that rebalanced.
 func (w *writer) overview(r *Report, t diagnose.Triage) {
 	rebalanced, _ := t.Rebalanced()
+	rebalanced += t.Started()
 	for i := range t.Groups {
 		d := &t.Groups[i]
 		if len(d.Rebalances) == 0 && d.Waiting == nil && len(t.Groups) > w.l.groups {
