@@ -71,8 +71,8 @@ func TestManyGroupsHaveALineEach(t *testing.T) {
 	}
 	for _, c := range []struct {
 		args  []string
-		bytes int // a group
-	}{{[]string{"describe", "-o", "json"}, 800}, {[]string{"describe", "-o", "tsv"}, 120}, {[]string{"describe"}, 120}, {[]string{"why", "-o", "json"}, 1500}} {
+		bytes int // a group; the rules that were not checked, once for all, grow with their number
+	}{{[]string{"describe", "-o", "json"}, 800}, {[]string{"describe", "-o", "tsv"}, 120}, {[]string{"describe"}, 120}, {[]string{"why", "-o", "json"}, 1700}} {
 		if got := len(read(c.args...)) / n; got > c.bytes {
 			t.Errorf("%q: %d bytes a group, want %d at most", c.args, got, c.bytes)
 		}
