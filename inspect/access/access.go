@@ -183,7 +183,7 @@ func (s *surveyor) metadata(ctx context.Context) (Right, error) {
 			s.partitions = int32(len(t.Partitions))
 			r.State, r.Detail = Yes, plural(int(s.partitions), "partition")
 		case errors.Is(err, kerr.UnknownTopicOrPartition):
-			r.State, r.Detail = Absent, "the topic does not exist yet: no group has ever committed or joined here"
+			r.State, r.Detail = Absent, "the topic does not exist: no group has ever committed or joined here, or the service keeps its groups elsewhere"
 		default:
 			r.fail(err)
 		}

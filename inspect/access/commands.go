@@ -85,7 +85,7 @@ func (c *Command) lack(n need, state State) {
 		c.Without = append(c.Without, n.lost)
 	}
 	if state == Absent {
-		c.Without = []string{"nothing is there yet: no group has ever committed or joined"}
+		c.Without = []string{"no group has ever committed or joined, or the service keeps its groups elsewhere"}
 	}
 }
 

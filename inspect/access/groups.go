@@ -45,7 +45,7 @@ func (s *surveyor) describeGroups(ctx context.Context, placement Right) (g, t Ri
 	if s.partitions == 0 && len(s.groups) == 0 {
 		g.Detail = "not tried: it is routed by coordinator, and " + locate.OffsetsTopic + " does not show"
 		if placement.State == Absent {
-			g.State, g.Detail = Absent, "no group has ever been here"
+			g.State, g.Detail = Absent, "no group is listed"
 		}
 		t.Detail = g.Detail
 		return g, t

@@ -16,9 +16,10 @@ import (
 	"github.com/kgdiag/kgdiag/locate"
 )
 
-// ErrNoOffsetsTopic says that the cluster has no __consumer_offsets: no group has
-// ever been there. A request that is routed by coordinator would create it.
-var ErrNoOffsetsTopic = errors.New(locate.OffsetsTopic + " does not exist: no group has ever committed or joined here")
+// ErrNoOffsetsTopic says that Metadata shows no __consumer_offsets: no group has ever
+// been there, or the service has no such topic, as Azure Event Hubs has none. A request
+// that is routed by coordinator would create it, where it can be.
+var ErrNoOffsetsTopic = errors.New(locate.OffsetsTopic + " does not exist: no group has ever committed or joined here, or the service keeps its groups elsewhere")
 
 // Metadata is one Metadata answer (KIP-4, AllowAutoTopicCreation false), which
 // neither creates topics nor needs a coordinator.

@@ -219,15 +219,13 @@ func (p *Poller) lookHidden(ctx context.Context, groups []string) map[string]loo
 	}
 	why := p.m.OffsetsErr
 	p.hidden, p.hiddenAt = map[string]lookup{}, now
-	if errors.Is(why, ErrNoOffsetsTopic) {
-		for _, id := range groups {
-			p.hidden[id] = lookup{-1, errAbsent}
-		}
-		return p.hidden
-	}
 	listing := p.c.ListAll(ctx, p.m)
+	unlisted := errHidden
+	if errors.Is(why, ErrNoOffsetsTopic) && len(listing.Failed) == 0 {
+		unlisted = errAbsent
+	}
 	for _, id := range groups {
-		p.hidden[id] = lookup{-1, errHidden}
+		p.hidden[id] = lookup{-1, unlisted}
 	}
 	for id, l := range listing.Groups {
 		p.hidden[id] = lookup{l.Broker, nil}
@@ -235,7 +233,7 @@ func (p *Poller) lookHidden(ctx context.Context, groups []string) map[string]loo
 	return p.hidden
 }
 
-// errAbsent is a group on a cluster where no group has ever been.
+// errAbsent is a group that no broker lists, on a cluster without the offsets topic.
 var errAbsent = errors.New("the group does not exist")
 
 // describe asks every coordinator for its groups and notes in groups what was

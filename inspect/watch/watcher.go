@@ -454,6 +454,33 @@ func (w *Watcher) assess(now time.Time) []Event {
 	return events
 }
 
+// takeMoments puts what leaders answered into the book of the group that was asked about.
+func (w *Watcher) takeMoments(m *moments) {
+	b := w.books[m.group]
+	if b == nil {
+		return
+	}
+	b.answered(m.answers)
+	for _, gap := range m.gaps {
+		if !slices.Contains(w.refused, gap) {
+			w.refused = append(w.refused, gap)
+		}
+	}
+}
+
+// takeNewcomers puts snapshots into the books of groups that came in the course of the watch.
+func (w *Watcher) takeNewcomers(groups []inspect.Group, now time.Time) {
+	for k := range groups {
+		b := w.books[groups[k].ID]
+		if b == nil {
+			continue
+		}
+		b.snapshot = &groups[k]
+		w.differ.group(b.id).read.Describe(b.snapshot)
+		b.stir(now)
+	}
+}
+
 // take works one input into the differ.
 func (w *Watcher) take(i input) []Event {
 	now := w.cfg.Now()
@@ -478,23 +505,10 @@ func (w *Watcher) take(i input) []Event {
 		}
 		return nil
 	case i.moments != nil:
-		if b := w.books[i.moments.group]; b != nil {
-			b.answered(i.moments.answers)
-			for _, gap := range i.moments.gaps {
-				if !slices.Contains(w.refused, gap) {
-					w.refused = append(w.refused, gap)
-				}
-			}
-		}
+		w.takeMoments(i.moments)
 		return nil
 	case i.newcomer != nil:
-		for k := range i.newcomer {
-			if b := w.books[i.newcomer[k].ID]; b != nil {
-				b.snapshot = &i.newcomer[k]
-				w.differ.group(b.id).read.Describe(b.snapshot)
-				b.stir(now)
-			}
-		}
+		w.takeNewcomers(i.newcomer, now)
 		return nil
 	case i.prefix != nil:
 		return w.takePrefix(i.prefix, now)
