@@ -59,7 +59,7 @@ func findingBlocks(p show.Page, fs []advise.Finding, verbose bool) []render.Bloc
 			lines = append(lines, wrapped(p, term.Plain, fmt.Sprintf("the same for %s (-v shows each)", others))...)
 		}
 		for _, f := range s.Symptoms {
-			lines = append(lines, wrapped(p, term.Plain, fmt.Sprintf("`- %s %s: %s, goes away with this fix", f.ID, f.Name, f.Message))...)
+			lines = append(lines, wrapped(p, term.Plain, fmt.Sprintf("`- %s %s: %s, a symptom of this fault", f.ID, f.Name, f.Message))...)
 		}
 		out = append(out, render.Block{NoTSV: true, Lines: lines})
 	}

@@ -155,7 +155,7 @@ func historySummary(g *inspect.History, width int) []render.Line {
 		parts = append(parts, "partitions of departed members not consumed for "+prose.Span(s.Idle.Duration().Round(time.Second)))
 	}
 	if text := diagnose.Paused(s.Stopped, s.StoppedAtMost); text != "-" && text != "none" {
-		parts = append(parts, "members paused for "+text)
+		parts = append(parts, "members paused for "+text+" in all")
 	}
 	var causes []string
 	for _, c := range inspect.Causes() {

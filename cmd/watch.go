@@ -316,7 +316,7 @@ func (o *watchCmd) reason(ctx context.Context, r *watch.Result) endReason {
 func (o *watchCmd) outcome(r *watch.Result, reason endReason) error {
 	switch {
 	case reason == endTerminated && o.limit > 0:
-		return incomplete(errors.New("terminated before --for ended, so the watch proves nothing"), "")
+		return incomplete(errors.New("terminated before --for ended: that nothing more came proves nothing"), "")
 	case o.tripped:
 		return tripped()
 	case o.stable > 0 && reason == endInterrupted:

@@ -222,7 +222,10 @@ func (d *Departure) needSession(o Overrides, session time.Duration) (need, limit
 	}
 	away, ok := d.away()
 	if d.Cause == SessionExpired { // a process that committed was not paused yet
-		away = min(away+Or(d.Session, 0), Or(d.BackAfter, 0))
+		own := Or(d.Session, 0)
+		away = min(away+own, Or(d.BackAfter, 0))
+		// Its last heartbeat may be older than its last commit by an interval, which is on no record: a third of the session.
+		ok = ok && (session < away || session >= away+own/3)
 	}
 	if d.Cause == RestartedWithinSession || d.Returned == ReturnedNewProcess {
 		if !o.Static {

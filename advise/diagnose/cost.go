@@ -24,19 +24,19 @@ type Cost struct {
 // String says what it cost, in one sentence; "" for nothing.
 func (c *Cost) String() string {
 	var parts []string
-	if c.Idle != nil && c.Idle.Duration() >= time.Second {
+	if c.Idle != nil && c.Idle.Duration() >= time.Second && len(c.Partitions) > 0 {
 		parts = append(parts, fmt.Sprintf("%s not consumed for %s", prose.Ranges(c.Partitions, 4), prose.Span(c.Idle.Duration().Round(time.Second))))
 	}
 	if text := Paused(c.Stopped, c.StoppedAtMost); text == "none" {
 		parts = append(parts, "the group as a whole was not paused")
 	} else if text != "-" {
-		parts = append(parts, "members paused for "+text)
+		parts = append(parts, "members paused for "+text+" in all")
 	}
 	if c.Moved > 0 {
 		parts = append(parts, prose.Plural(c.Moved, "partition")+" moved")
 	}
 	if r := c.slowest; r != nil {
-		parts = append(parts, fmt.Sprintf("converged in %s, %s last", prose.Span(r.Converged.Duration()), r.ConvergedLast))
+		parts = append(parts, fmt.Sprintf("the slowest rebalance converged in %s, %s last", prose.Span(r.Converged.Duration()), r.ConvergedLast))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/kgdiag/kgdiag/advise"
 	"github.com/kgdiag/kgdiag/inspect"
@@ -216,6 +217,9 @@ func (d *Diagnosis) cost() {
 	for i := range d.Rebalances {
 		d.Cost.Moved += d.Rebalances[i].Moved
 		for _, l := range d.Rebalances[i].Members.Left {
+			if inspect.Or(l.Idle, 0) < time.Second {
+				continue // the next owner went on at once, or there is none to come
+			}
 			for _, p := range l.IdlePartitions {
 				if !seen[p] {
 					seen[p] = true
