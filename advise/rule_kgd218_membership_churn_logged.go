@@ -38,8 +38,9 @@ var _ = register(Rule{
 		for _, e := range es {
 			lanes[laneOf(e)] = append(lanes[laneOf(e)], e)
 		}
+		atOnce := len(s.endedAtOnce()) > 0 // a fault of the broker's, whoever comes
 		for _, name := range sortedKeys(lanes) {
-			if mostWithin(lanes[name], churnWithin) >= churnOfOne && len(s.endedAtOnce()) == 0 {
+			if mostWithin(lanes[name], churnWithin) >= churnOfOne && !atOnce {
 				// Many processes may share one client id, and be deployed in that minute.
 				f := s.logged(Warning, "client "+name+" joins and leaves within seconds: one process, or a deploy of many that share the id", lanes[name])
 				f.Confidence = inspect.Medium

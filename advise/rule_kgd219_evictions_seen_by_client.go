@@ -57,23 +57,24 @@ var _ = register(Rule{
 // timeout; told says so where it had been told of a rebalance and had not rejoined within
 // a rebalance timeout, as far as that is known.
 func (l lane) evictions(timeout time.Duration) (out []inspect.LogEvent, told string) {
+	var last, first inspect.LogEvent // what was last said of the membership; the first line that told of the rebalance
 	for i, e := range l.events {
-		if !evicted(e) || e.Cause == inspect.RejoinTimedOut || l.rebalancing(i) {
-			continue
-		}
-		last, ok := l.before(i, func(e inspect.LogEvent) bool {
-			return e.Kind == inspect.LogPollTimeout || e.Kind == inspect.LogJoined || e.Kind == inspect.LogFenced || e.Sign == inspect.SignAlreadyRebalancing || e.Sign == inspect.SignRejoining
-		})
-		if ok && (last.Kind == inspect.LogPollTimeout || last.Kind == inspect.LogFenced) {
-			continue
-		}
-		if ok && last.Sign == inspect.SignAlreadyRebalancing && told == "" {
-			first := l.firstTold(i)
-			if e.Time.Sub(first.Time.Time) >= timeout {
+		if evicted(e) && e.Cause != inspect.RejoinTimedOut && !l.rebalancing(i) && last.Kind != inspect.LogPollTimeout && last.Kind != inspect.LogFenced {
+			if last.Sign == inspect.SignAlreadyRebalancing && told == "" && e.Time.Sub(first.Time.Time) >= timeout {
 				told = fmt.Sprintf("it learned of a rebalance at %s and had not rejoined by %s", clockAt(first), clockAt(e))
 			}
+			out = append(out, e)
 		}
-		out = append(out, e)
+		switch {
+		case e.Sign == inspect.SignAlreadyRebalancing:
+			if last = e; first.From.Line == 0 {
+				first = e
+			}
+		case e.Kind == inspect.LogJoined || e.Sign == inspect.SignRejoining:
+			last, first = e, inspect.LogEvent{}
+		case e.Kind == inspect.LogPollTimeout || e.Kind == inspect.LogFenced:
+			last = e
+		}
 	}
 	return out, told
 }
@@ -85,7 +86,8 @@ func (l lane) rebalancing(i int) bool {
 	if e.Error == "REBALANCE_IN_PROGRESS" || e.Kind != inspect.LogCommitFailed && e.Sign != inspect.SignCommitRefused || hasText(e, "[Error 25]") || hasText(e, "[Error 22]") {
 		return false
 	}
-	return slices.ContainsFunc(l.events, func(o inspect.LogEvent) bool {
+	near := l.events[max(0, i-stackLines):min(len(l.events), i+stackLines+1)] // each event is a line at least
+	return slices.ContainsFunc(near, func(o inspect.LogEvent) bool {
 		return o.Error == "REBALANCE_IN_PROGRESS" && o.Kind != inspect.LogHeartbeatFailed && o.Sign != "heartbeat" && hasText(o, "RebalanceInProgress") && !hasText(o, "eartbeat") &&
 			o.From.File == e.From.File && o.Time.Equal(e.Time.Time) && o.From.Line-e.From.Line <= stackLines && e.From.Line-o.From.Line <= stackLines
 	})
@@ -93,21 +95,6 @@ func (l lane) rebalancing(i int) bool {
 
 // stackLines is how far apart the errors of one stack trace may stand.
 const stackLines = 40
-
-// firstTold is the first line of the run that told the client of a rebalance, ahead
-// of event i.
-func (l lane) firstTold(i int) inspect.LogEvent {
-	first := l.events[i]
-	for k := i - 1; k >= 0; k-- {
-		switch e := l.events[k]; {
-		case e.Sign == inspect.SignAlreadyRebalancing:
-			first = e
-		case e.Kind == inspect.LogJoined || e.Sign == inspect.SignRejoining:
-			return first
-		}
-	}
-	return first
-}
 
 // shortestBatch is how long a member must at least have stayed away from a rebalance
 // before a batch is blamed, where no rebalance timeout is known. It is kgdiag's own

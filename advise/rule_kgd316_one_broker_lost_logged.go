@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
@@ -31,9 +32,13 @@ var _ = register(Rule{
 			}
 			return (joined[e.From.File+e.Process] || e.Sign == inspect.SignSessionLost) && e.Node != nil && (e.Sign == inspect.SignSessionLost || e.Sign == inspect.SignCoordinatorDead || e.Sign == inspect.SignRequestTimeout)
 		})
+		slices.SortStableFunc(lost, func(a, b inspect.LogEvent) int { return a.Time.Compare(b.Time.Time) })
 		for i, first := range lost {
 			var together []inspect.LogEvent
 			for _, e := range lost[i:] {
+				if e.Time.Sub(first.Time.Time) > lostWithin {
+					break
+				}
 				if *e.Node == *first.Node && !e.Time.IsZero() && e.Time.Sub(first.Time.Time).Abs() <= lostWithin {
 					together = append(together, e)
 				}

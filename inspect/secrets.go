@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kgdiag/kgdiag/internal/pattern"
@@ -41,11 +42,25 @@ const secretNames = `password|passwd|passwort|pwd|passphrase|passcode|secret|tok
 // and are not searched.
 var secretHints = pattern.New(`(?i)@|BEGIN |authorization|bearer|basic |eyJ|AKIA|ASIA|` + secretNames)
 
+// secretParts are plain parts of the hints, in lower case, by which most texts are told
+// apart without the pattern, which is dear.
+var secretParts = []string{"@", "begin ", "authorization", "bearer", "basic ", "eyj", "akia", "asia", "pass", "pwd", "secret", "token", "jaas", "credential", "user", "key", "signature"}
+
+// hinted reports whether a text may hold a secret. Letters beyond ASCII that the pattern
+// takes for others are left to it.
+func hinted(s string) bool {
+	ascii := !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x80 })
+	if low := strings.ToLower(s); ascii && !slices.ContainsFunc(secretParts, func(p string) bool { return strings.Contains(low, p) }) {
+		return false
+	}
+	return secretHints.MatchString(s)
+}
+
 // MaskSecrets hides what looks like a secret in a text from outside: passwords, tokens,
 // keys, and the user before a host, in the spellings of logs, URLs, JSON, XML and
 // command lines. What is not marked as a secret in any of these ways it cannot know.
 func MaskSecrets(s string) string {
-	if !secretHints.MatchString(s) {
+	if !hinted(s) {
 		return s
 	}
 	for _, form := range secretForms {

@@ -27,6 +27,10 @@ var printedMarks = []string{"session.timeout.ms", "max.poll.interval.ms", "heart
 // consumer's.
 var timings = map[string]bool{"session.timeout.ms": true, "max.poll.interval.ms": true, "heartbeat.interval.ms": true, "max.poll.records": true}
 
+// timingWords are the parts that every spelling of a key of timings has.
+var timingWords = []string{"ession.timeout", "ession_timeout", "essionTimeout", "oll.interval", "oll_interval", "ollInterval", "oll.records", "oll_records", "ollRecords",
+	"eartbeat.interval", "eartbeat_interval", "eartbeatInterval"}
+
 // printed takes the settings that a line prints for a consumer's configuration.
 func (rd *reader) printed(s *stream, l *logLine, line string) error {
 	if l.tag == "CONF" {
@@ -37,6 +41,9 @@ func (rd *reader) printed(s *stream, l *logLine, line string) error {
 	}
 	if err := rd.listed(s); err != nil {
 		return err
+	}
+	if !slices.ContainsFunc(timingWords, func(w string) bool { return strings.Contains(line, w) }) {
+		return nil // the pattern is dear
 	}
 	var pairs []pair
 	for _, m := range printedPair.FindAllStringSubmatch(line, maxPairs) {
