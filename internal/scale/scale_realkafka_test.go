@@ -32,6 +32,7 @@ import (
 //	KGDIAG_BENCH_BINARY     kgdiag
 //	KGDIAG_BENCH_CLASSPATH  Kafka's jars
 //	KGDIAG_BENCH_DOC        Markdown to which the result is added; without it, it is only logged
+//	KGDIAG_BENCH_PART       watch: that and the long partition alone
 //	KGDIAG_BENCH_SHARE      divides the numbers, to try it out (default 1)
 func TestScale(t *testing.T) {
 	if os.Getenv("KGDIAG_BENCH") == "" {
@@ -39,11 +40,18 @@ func TestScale(t *testing.T) {
 	}
 	r := &report{t: t, share: share(t)}
 	r.helper("topics")
-	r.curve()
-	r.big()
-	r.watch()
-	r.helper("fill")
-	r.looks()
+	r.helper("long") // first: its records are the oldest
+	r.long()
+	if os.Getenv("KGDIAG_BENCH_PART") == "watch" {
+		r.helper(fmt.Sprintf("groups 0 %d", mostGroups/r.share))
+		r.watch()
+	} else {
+		r.curve()
+		r.big()
+		r.watch()
+		r.helper("fill")
+		r.looks()
+	}
 	text := r.out.String()
 	t.Log("\n" + text)
 	if doc := os.Getenv("KGDIAG_BENCH_DOC"); doc != "" {
@@ -112,7 +120,7 @@ func (r *report) helper(what string) string {
 func helperCommand(ctx context.Context, what string) *exec.Cmd {
 	c := exec.CommandContext(ctx, os.Args[0], "-test.run", "^TestScaleHelper$", "-test.v")
 	c.Env = append(os.Environ(), "KGDIAG_SCALE_DO="+what)
-	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) } // a shell has its background jobs ignore an interrupt
 	return c
 }
 
@@ -135,27 +143,39 @@ func TestScaleHelper(t *testing.T) {
 		members(t, manyMembers/n)
 	case "load":
 		connect(t).load(commitRate / n)
+	case "long":
+		connect(t).fillLong(n)
 	case "fill":
 		connect(t).fillAll(n)
 	}
 }
 
-// fillAll writes the long partition over a day, and all others over the last hour, and has
-// the coordinators take up what was written behind their backs.
+// fillLong writes the long partition over a day, and lets its group rebalance.
+func (c *cluster) fillLong(share int) {
+	var templates [][]byte
+	for i := range 20 {
+		templates = append(templates, batch(fmt.Sprintf("neighbour-%02d", i), 10*width))
+	}
+	now := time.Now()
+	c.fill(filling{map[int32][][]byte{c.partition(longGroup): templates}, longCommits / share / (10 * width), now.Add(-24 * time.Hour), now})
+	for i := range 20 {
+		c.commit(longGroup, int64(i)) // the coordinator takes up what was written behind its back
+	}
+	for range 3 { // a group that rebalanced is what why is asked about
+		c.joinAndLeave(longGroup, func(string, int32, time.Time) {})
+	}
+}
+
+// fillAll writes all other partitions over the last hour, and has the coordinators take up
+// what was written.
 func (c *cluster) fillAll(share int) {
-	long := c.partition(longGroup)
 	templates := map[int32][][]byte{}
 	for i := range mostGroups {
 		p := c.partition(groupName(i))
 		templates[p] = append(templates[p], batch(groupName(i), width))
 	}
-	var longTemplates [][]byte
-	for i := range 20 {
-		longTemplates = append(longTemplates, batch(fmt.Sprintf("neighbour-%02d", i), 10*width))
-	}
-	delete(templates, long)
+	delete(templates, c.partition(longGroup))
 	now := time.Now()
-	c.fill(filling{map[int32][][]byte{long: longTemplates}, longCommits / share / (10 * width), now.Add(-24 * time.Hour), now})
 	c.fill(filling{templates, allCommits / share / (width * len(templates)), now.Add(-time.Hour), now})
 	each(16, len(c.leaders), func(p int) {
 		for i := range 100_000 {
@@ -165,12 +185,9 @@ func (c *cluster) fillAll(share int) {
 			}
 		}
 	})
-	for i := range 20 {
-		c.commit(longGroup, int64(i))
-	}
 }
 
-// load commits so many offsets a second, until the process is interrupted.
+// load commits so many offsets a second, until the process is terminated.
 func (c *cluster) load(rate int) {
 	tick := time.NewTicker(time.Second * 10 / time.Duration(rate/width))
 	defer tick.Stop()
@@ -196,7 +213,7 @@ func (c *cluster) load(rate int) {
 }
 
 // members joins so many members to one classic group and says when it is at rest; it stays
-// until the process is interrupted.
+// until the process is terminated.
 func members(t *testing.T, n int) {
 	for i := range n {
 		cl, err := kgo.NewClient(kgo.SeedBrokers(bootstrap(t)...), kgo.ConsumerGroup("many-members"), kgo.ConsumeTopics("wide"), kgo.DisableClientMetrics(),
@@ -319,7 +336,7 @@ func (r *report) big() {
 		r.t.Fatal(err)
 	}
 	began := time.Now()
-	defer func() { stop(); _ = c.Wait() }() // it is interrupted
+	defer func() { stop(); _ = c.Wait() }() // it is terminated
 	lines := bufio.NewScanner(out)
 	for lines.Scan() && lines.Text() != "stable" { //nolint:revive // waits for the word
 	}
@@ -334,20 +351,24 @@ func (r *report) big() {
 // looks are the looks back into a long log.
 func (r *report) looks() {
 	r.printf("\n## Very many commits\n\nThe offsets log of %d partitions was written with batches as brokers write them (%d commits each), by a producer under the\n"+
-		"client id that a broker lets write it: %d commits over the last hour, and in one partition %d more over a day, in batches of %d.\n\n"+
-		"| command | s | processor s | peak MiB | asked |\n|---|---|---|---|---|\n", 50, width, allCommits/r.share, longCommits/r.share, 10*width)
+		"client id that a broker lets write it: %d commits over the last hour.\n\n"+
+		"| command | s | processor s | peak MiB | asked |\n|---|---|---|---|---|\n", 50, width, allCommits/r.share)
 	why := r.best("why")
 	r.misses(why.wall > 5*time.Second, "why: %s, want 5 s", why.wall)
 	r.misses(why.rss > 256<<10, "why: %s MiB, want 256", mib(why.rss))
 	r.printf("| `why`, all groups, the last hour | %s | %s | %s | 5 s, 256 MiB |\n", seconds(why.wall), seconds(why.cpu), mib(why.rss))
+	r.load()
+}
+
+// long is why of one group in a long partition.
+func (r *report) long() {
 	one := r.best("why", longGroup)
-	r.printf("| `why %s`, in the long partition | %s | %s | %s | |\n", longGroup, seconds(one.wall), seconds(one.cpu), mib(one.rss))
 	whole := r.wireOf("history", longGroup, "--since", "25h")
 	hour := r.wireOf("why", longGroup)
 	r.misses(hour.read*10 > whole.read, "why of an hour read %d bytes of the %d of the partition", hour.read, whole.read)
-	r.printf("\n`why %s` of the last hour reads %.1f MB of the %.1f MB that `history --since 25h` reads of the same partition (asked: a tenth).\n",
-		longGroup, float64(hour.read)/1e6, float64(whole.read)/1e6)
-	r.load()
+	r.printf("\n## One group in a long partition\n\nA partition holds %d commits of other groups over a day, in batches of %d, and the rebalances of one group. `why` of it in the last hour\n"+
+		"takes %s s and %s MiB and reads %.1f MB of the %.1f MB that `history --since 25h` reads (asked: a tenth).\n",
+		longCommits/r.share, 10*width, seconds(one.wall), mib(one.rss), float64(hour.read)/1e6, float64(whole.read)/1e6)
 }
 
 // wired is the account of --debug.
@@ -419,8 +440,8 @@ func (r *report) watch() {
 	if err := load.Start(); err != nil {
 		r.t.Fatal(err)
 	}
-	defer func() { stop(); _ = load.Wait() }() // it is interrupted
-	w := exec.CommandContext(ctx, os.Getenv("KGDIAG_BENCH_BINARY"), "watch", "--all-groups", "-o", "json", "--debug", "-b", os.Getenv("KGDIAG_TEST_BOOTSTRAP"))
+	defer func() { stop(); _ = load.Wait() }() // it is terminated
+	w := exec.CommandContext(ctx, os.Getenv("KGDIAG_BENCH_BINARY"), "watch", "--all-groups", "-o", "json", "-b", os.Getenv("KGDIAG_TEST_BOOTSTRAP"))
 	w.Cancel = func() error { return w.Process.Signal(os.Interrupt) }
 	var errs bytes.Buffer
 	w.Stderr = &errs
@@ -481,8 +502,8 @@ func (r *report) watch() {
 		"median %d ms, 99th percentile %d ms, most %d ms (asked: 100 and 300). Lines for %d of the changes. Processor %.1f %% of a core (asked: 10).\n"+
 		"Memory %s MiB at the start and %s at the end.\n", commitRate/r.share, mostGroups/r.share, seconds(lasted), len(changes), median.Milliseconds(), late.Milliseconds(), took[len(took)-1].Milliseconds(),
 		len(took), cpu, mib(before.rss), mib(after.rss))
-	x := r.wire(errs.Bytes())
-	s := int64(max(time.Since(first).Seconds(), 1))
+	const s = 10
+	x := r.wireOf("watch", "--all-groups", "--for", "10s") // apart: an account of each request costs more than the watch
 	r.watched = fmt.Sprintf("| `kgdiag watch --all-groups`, a second | %d | %d in all | %.1f kB | %.2f MB |\n", x.requests/s, x.connections, float64(x.sent/s)/1e3, float64(x.read/s)/1e6)
 }
 
