@@ -26,6 +26,14 @@ func (s *Subject) acts(kinds ...inspect.ActKind) []inspect.Act {
 	return out
 }
 
+// firstAct is the first one of a kind in the program; rules that tell of each kind once take it.
+func (s *Subject) firstAct(kind inspect.ActKind) (inspect.Act, bool) {
+	if acts := s.acts(kind); len(acts) > 0 {
+		return acts[0], true
+	}
+	return inspect.Act{}, false
+}
+
 // acted starts a finding about a place in a program.
 func (s *Subject) acted(sev Severity, message string, a inspect.Act) Finding {
 	f := s.Finding(sev, message)

@@ -18,7 +18,7 @@ var _ = register(Rule{
 		Refs:  []string{"KafkaConsumer.assign", "UNKNOWN_MEMBER_ID (25)"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
-		for _, a := range s.acts(inspect.ActBoth) {
+		if a, found := s.firstAct(inspect.ActBoth); found {
 			effect := "the later one replaces the earlier one's partitions"
 			if s.Family == inspect.Java || s.Family == inspect.KafkaPython || s.Family == inspect.AIOKafka {
 				effect = "this client refuses the second one (IllegalState)"

@@ -18,13 +18,12 @@ var _ = register(Rule{
 		Refs:  []string{"KafkaConsumer", "KIP-62"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
-		for _, a := range s.acts(inspect.ActMadeOften) {
+		if a, found := s.firstAct(inspect.ActMadeOften); found {
 			each := "in the handler that begins at " + line(*a.Other, a.Where.File)
 			if a.Each {
 				each = "on each pass of the loop at " + line(*a.Other, a.Where.File)
 			}
 			report(s.acted(Warning, fmt.Sprintf("a consumer is made %s (%s): each one joins the group, and the group rebalances for each", each, a.Call), a))
-			return
 		}
 	},
 })

@@ -19,7 +19,7 @@ var _ = register(Rule{
 		Refs:    []string{"KIP-62", "KafkaConsumer javadoc, Detecting Consumer Failures"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
-		for _, a := range s.acts(inspect.ActTimer) {
+		if a, found := s.firstAct(inspect.ActTimer); found {
 			limit, ok := s.workLimit()
 			each := "a timer"
 			if length(a) > 0 {
@@ -37,7 +37,6 @@ var _ = register(Rule{
 			default:
 				report(s.acted(Info, fmt.Sprintf("%s polls the consumer (%s): where a tick is skipped or takes long, polls come late", each, a.Call), a))
 			}
-			return
 		}
 	},
 })

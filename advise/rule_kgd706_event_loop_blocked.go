@@ -17,7 +17,7 @@ var _ = register(Rule{
 		Refs:    []string{"aiokafka coordinator", "asyncio.to_thread"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
-		for _, a := range s.acts(inspect.ActBlocksLoop) {
+		if a, found := s.firstAct(inspect.ActBlocksLoop); found {
 			session, ok := s.Sane(keySession)
 			sev, took := Warning, ""
 			if length(a) > 0 {
@@ -31,7 +31,6 @@ var _ = register(Rule{
 				limit = "; " + session.Say()
 			}
 			report(s.acted(sev, fmt.Sprintf("%s blocks the event loop%s, and no heartbeat is sent meanwhile%s", a.Call, took, limit), a))
-			return
 		}
 	},
 })

@@ -18,7 +18,7 @@ var _ = register(Rule{
 		Refs:    []string{"KafkaConsumer.close", "LeaveGroup"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
-		for _, a := range s.acts(inspect.ActNotClosed) {
+		if a, found := s.firstAct(inspect.ActNotClosed); found {
 			expired := slices.ContainsFunc(s.Case.LogEvents, signIs(inspect.SignSessionExpired, inspect.SignPendingRemoved))
 			sev := Info
 			if expired {
@@ -29,7 +29,6 @@ var _ = register(Rule{
 				wait = fmt.Sprintf(" (%s)", v.Say())
 			}
 			report(s.acted(sev, fmt.Sprintf("the program ends its loop and never closes %s: it does not leave the group, and its partitions are held until its session is over%s", a.Call, wait), a))
-			return
 		}
 	},
 })

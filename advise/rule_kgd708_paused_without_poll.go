@@ -17,11 +17,11 @@ var _ = register(Rule{
 		Refs:    []string{"KafkaConsumer.pause", "KIP-62"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
-		for _, a := range s.acts(inspect.ActPausedWork) {
+		if a, found := s.firstAct(inspect.ActPausedWork); found {
 			report(s.acted(Warning, fmt.Sprintf("%s (line %d) is followed by work and by resume (%s) without a poll between: the work counts against max.poll.interval.ms all the same", a.Call, a.Where.Line, line(*a.Other, a.Where.File)), a))
 			return
 		}
-		for _, a := range s.acts(inspect.ActPausedStream) {
+		if a, found := s.firstAct(inspect.ActPausedStream); found {
 			poll, ok := s.Sane(keyPoll)
 			if !ok {
 				return
@@ -36,7 +36,6 @@ var _ = register(Rule{
 			f := s.acted(sev, fmt.Sprintf("%s() pauses the stream of Vert.x, so that nothing polls %s; %s, past which the member leaves the group", a.Call, long, poll.Say()), a)
 			f.Fix.Summary = "Pause the partitions (pause with a TopicPartition or a set), which keeps polling, or raise max.poll.interval.ms above the pause."
 			report(f)
-			return
 		}
 	},
 })

@@ -17,13 +17,12 @@ var _ = register(Rule{
 		Refs:    []string{"KafkaConsumer.subscribe"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
-		for _, a := range s.acts(inspect.ActResubscribes) {
+		if a, found := s.firstAct(inspect.ActResubscribes); found {
 			if a.Topics == "" {
 				report(s.acted(Warning, fmt.Sprintf("%s is called on each pass of the loop at %s: each call sets the subscription anew, and the group rebalances where it has changed", a.Call, line(*a.Other, a.Where.File)), a))
 				return
 			}
 			report(s.acted(Warning, fmt.Sprintf("%s for %s replaces the subscription of %s: the list of the last call alone counts, and the group rebalances", a.Call, a.Topics, line(*a.Other, a.Where.File)), a))
-			return
 		}
 	},
 })

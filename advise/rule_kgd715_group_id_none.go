@@ -15,12 +15,11 @@ var _ = register(Rule{
 		Refs:    []string{"confluent_kafka Consumer"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
-		for _, a := range s.acts(inspect.ActNoGroup) {
+		if a, found := s.firstAct(inspect.ActNoGroup); found {
 			if s.Family == inspect.KafkaPython || s.Family == inspect.AIOKafka {
 				return // None is their way to say that there is no group
 			}
 			report(s.acted(Warning, "group.id is None, which is not set: subscribe() needs a group.id, and a wrapper that makes the text \"None\" of it puts all such consumers into one group", a))
-			return
 		}
 	},
 })

@@ -18,13 +18,12 @@ var _ = register(Rule{
 		Refs:    []string{"UNKNOWN_MEMBER_ID (25)", "kafka-consumer-groups --reset-offsets"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
-		for _, a := range s.acts(inspect.ActCommit) {
+		if a, found := s.firstAct(inspect.ActCommit); found {
 			sev := Info
 			if slices.ContainsFunc(s.Case.LogEvents, evicted) {
 				sev = Warning
 			}
 			report(s.acted(sev, fmt.Sprintf("%s is called, and the consumer never joined %s (no subscribe): while the group has other members, the commit is refused with UNKNOWN_MEMBER_ID", a.Call, theGroup(a.Group)), a))
-			return
 		}
 	},
 })
