@@ -20,7 +20,7 @@ type presence struct {
 
 func (g *group) presenceOf(e *evidence) presence {
 	var p presence
-	p.polled = e.rebalance > 0 && (polledSince(e.cad.ticks, e.hi.Add(-e.rebalance), e.Member) || g.workedNew(e))
+	p.polled = e.rebalance > 0 && (polledSince(e.cad.ticks, e.hi.Add(-e.rebalance), e.Member) || e.workedNew)
 	moved, away := g.liveMoved(e)
 	p.silentBroker = away && g.ByPolls
 	p.moved = g.coordinatorMoved(e) || moved || away && !g.ByPolls

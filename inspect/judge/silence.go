@@ -93,6 +93,9 @@ type backlog struct {
 	waiting int      // records waited in the silence: 1 yes, 0 not known, -1 no
 	frozen  int      // trailing commits that moved nothing, while others later moved
 	stuck   []string // partitions whose offset did not move while it owned them
+	// workedNew: it had worked records that came within its poll interval before it was
+	// out, so it had polled within that.
+	workedNew bool
 }
 
 func (g *group) backlogOf(e *evidence) backlog {
@@ -110,7 +113,7 @@ func (g *group) backlogOf(e *evidence) backlog {
 	if b.frozen == len(ticks) {
 		b.frozen = 0
 	}
-	b.stuck = g.stoodStill(e, b.waiting)
+	b.stuck, b.workedNew = g.stoodStill(e, b.waiting), g.hasWorkedNew(e)
 	return b
 }
 
@@ -278,11 +281,11 @@ func (e *evidence) freshSince() time.Time {
 	return e.hi.Add(-time.Duration(freshness * float64(e.rebalance)))
 }
 
-// workedNew reports a member that had committed behind a record which came within its poll
+// hasWorkedNew reports a member that had committed behind a record which came within its poll
 // interval before it was out. Whoever works a record has polled since that came. The
 // answer counts only where no record is younger than the commit behind it: there the
 // producers' clocks are ahead.
-func (g *group) workedNew(e *evidence) bool {
+func (g *group) hasWorkedNew(e *evidence) bool {
 	if e.guessed || e.equal() && e.family == inspect.Unknown {
 		return false // its poll interval may be another, which is not on the wire
 	}
