@@ -58,7 +58,7 @@ func TestAdviseSaysWhatWasNotChecked(t *testing.T) {
 	if code := runArgs(a, "advise", "-f", "c.properties", "--client", "java@3.7.0"); code != exitOK {
 		t.Errorf("exit %d, want 0", code)
 	}
-	for _, want := range []string{"ok     c.properties: ", "none fired", "KGD105", "(add --batch-time", "(add --gc-pause)"} {
+	for _, want := range []string{"ok     c.properties: ", "none fired", "logs (add --log FILE)", "the\n      time of the work (add --batch-time)", "pauses of the process (add\n      --gc-pause)"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

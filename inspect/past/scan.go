@@ -98,7 +98,7 @@ func (r *Reader) begin(ctx context.Context, m *collect.Metadata, q Query) *scan 
 	})
 	if parts != nil && q.Gone {
 		groups := slices.Clone(q.Selection.Groups)
-		s.window = inBackground(func() spanRead { return s.readWindow(ctx, parts, groups) })
+		s.window = inBackground(func() spanRead { return s.readOnce(ctx, parts, groups) })
 	}
 	return s
 }
@@ -122,6 +122,11 @@ func (s *scan) readWindow(ctx context.Context, parts map[int32][]string, groups 
 	if s.broad && s.survey().Since(s.first) > s.atOnce {
 		return s.readTwice(ctx, parts, groups)
 	}
+	return s.readOnce(ctx, parts, groups)
+}
+
+// readOnce reads it in one go, commits and all.
+func (s *scan) readOnce(ctx context.Context, parts map[int32][]string, groups []string) spanRead {
 	records, logs, err := s.span(ctx, parts, filterOf(groups), s.budget, offsetlog.AtTime(s.first), offsetlog.Point{})
 	return spanRead{groups, records, logs, err}
 }
