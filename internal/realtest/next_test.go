@@ -31,7 +31,7 @@ func (r result) printed() []string {
 			continue
 		}
 		for _, m := range printedCommand.FindAllString(line, -1) {
-			for _, end := range []string{")", ";", ",", " #", " (", ": "} {
+			for _, end := range []string{")", ";", ", ", " #", " (", ": "} {
 				m, _, _ = strings.Cut(m, end)
 			}
 			out = append(out, strings.Trim(m, " (:;\n."))
