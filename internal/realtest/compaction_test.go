@@ -215,7 +215,7 @@ func TestHistoryOverARealCleaner(t *testing.T) {
 	c.eatenSince(time.Now())
 	at := stays.count()
 	dies.kill()
-	c.eatenSince(time.Now()) // its last commits are
+	c.eatenSince(time.Now().Add(time.Second)) // its last commits are, and what was on its way when it was killed
 	c.keep()
 	second.beat(-1)
 	converge(rock)
