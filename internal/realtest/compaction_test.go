@@ -215,7 +215,7 @@ func TestHistoryOverARealCleaner(t *testing.T) {
 	c.eatenSince(time.Now())
 	at := stays.count()
 	dies.kill()
-	c.eatenSince(time.Now().Add(time.Second)) // its last commits are, and what was on its way when it was killed
+	c.eatenSince(time.Now().Add(300 * time.Millisecond)) // its last commits are, and what was on its way when it was killed
 	c.keep()
 	second.beat(-1)
 	converge(rock)
