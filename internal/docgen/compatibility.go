@@ -120,7 +120,7 @@ const compatIntro = "`scripts/compat` starts real brokers of each version, runs 
 const compatSuite = "\n## The suite on these brokers\n\n" +
 	"The tests are those of scripts/compat; a test of what a version does not have (groups of type consumer before 4.0, share groups before 4.1) is not run there.\n" +
 	"Of the faults, *right* is the cause that was done, *hedged* names it among others, *unknown* says that it is not known; those that records cannot show are among them.\n" +
-	"Open: on 4.0 a member of a consumer group that does not give partitions up within its rebalance timeout is told as one that left by itself, at low confidence.\n\n"
+	"Open: on 4.0 a member of a consumer group that does not give partitions up within its rebalance timeout is reported as one that left by itself, at low confidence.\n\n"
 
 const compatDialects = "\n## What was not run\n\n" +
 	"Confluent Cloud, Amazon MSK, Azure Event Hubs, Aiven, WarpStream, AutoMQ and Redpanda were not run. What kgdiag does where a service hides\n" +
