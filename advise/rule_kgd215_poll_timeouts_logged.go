@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -113,13 +114,16 @@ func (s *Subject) workers(es []inspect.LogEvent) bool {
 	return slices.ContainsFunc(es, func(e inspect.LogEvent) bool { return e.Family == inspect.Connect })
 }
 
+// pollLimitOrDefault is the limit of pollLimit, or the default where no line tells it.
+func (s *Subject) pollLimitOrDefault(es []inspect.LogEvent) time.Duration {
+	limit, _ := s.pollLimit(es)
+	return cmp.Or(limit, defaultPoll)
+}
+
 // diedBefore is the line of a thread that ended with an exception before the first of the
 // poll timeouts, by no longer than twice the limit.
 func (s *Subject) diedBefore(es []inspect.LogEvent) (inspect.LogEvent, bool) {
-	limit, _ := s.pollLimit(es)
-	if limit == 0 {
-		limit = defaultPoll
-	}
+	limit := s.pollLimitOrDefault(es)
 	for _, e := range s.Case.LogEvents {
 		d := es[0].Time.Sub(e.Time.Time)
 		if e.Error == streamThreadDied && !e.Time.IsZero() && !es[0].Time.IsZero() && d > 0 && d <= 2*limit {
@@ -135,10 +139,7 @@ const streamThreadDied = "stream thread died"
 // heldUpBefore counts the lines of a locked state directory within the limit before the
 // first of the poll timeouts, and says what they mean.
 func (s *Subject) heldUpBefore(es []inspect.LogEvent) (n int, what string) {
-	limit, _ := s.pollLimit(es)
-	if limit == 0 {
-		limit = defaultPoll
-	}
+	limit := s.pollLimitOrDefault(es)
 	for _, e := range s.Case.LogEvents {
 		d := es[0].Time.Sub(e.Time.Time)
 		if e.Error == stateLocked && (e.Time.IsZero() || es[0].Time.IsZero() || d >= 0 && d <= limit+limit/10) {

@@ -17,9 +17,8 @@ var _ = register(Rule{
 		Refs:    []string{"KafkaConsumer javadoc, Multi-threaded Processing", "ConcurrentModificationException"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
-		for _, a := range s.acts(inspect.ActShared) {
+		if a, found := s.firstAct(inspect.ActShared); found {
 			report(s.acted(Warning, fmt.Sprintf("%s is called in the thread that begins at %s, and the same consumer is used outside of it: it is not safe for several threads (ConcurrentModificationException)", a.Call, line(*a.Other, a.Where.File)), a))
-			return
 		}
 	},
 })

@@ -15,9 +15,8 @@ var _ = register(Rule{
 		Refs:    []string{"offsets.retention.minutes"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
-		for _, a := range s.acts(inspect.ActRandomGroup) {
+		if a, found := s.firstAct(inspect.ActRandomGroup); found {
 			report(s.acted(Info, "group.id holds a random or a changing part: each start is a new group without offsets", a))
-			return
 		}
 	},
 })

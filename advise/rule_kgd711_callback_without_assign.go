@@ -15,9 +15,8 @@ var _ = register(Rule{
 		Refs:    []string{"rd_kafka_conf_set_rebalance_cb"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
-		for _, a := range s.acts(inspect.ActNoAssign) {
+		if a, found := s.firstAct(inspect.ActNoAssign); found {
 			report(s.acted(Error, "a rebalance callback is set (rebalance_cb), and nothing in the file calls assign: the assignment then waits for it, the member reads nothing, and the group's next rebalance waits too", a))
-			return
 		}
 	},
 })

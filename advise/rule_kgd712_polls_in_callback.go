@@ -17,9 +17,8 @@ var _ = register(Rule{
 		Refs:    []string{"rd_kafka_consumer_poll"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
-		for _, a := range s.acts(inspect.ActPollsInCallback) {
+		if a, found := s.firstAct(inspect.ActPollsInCallback); found {
 			report(s.acted(Warning, fmt.Sprintf("%s is called only in the rebalance callback, which itself runs within poll or consume: nothing polls, and the callback never runs", a.Call), a))
-			return
 		}
 	},
 })

@@ -17,9 +17,8 @@ var _ = register(Rule{
 		Refs:    []string{"sarama ConsumerGroup.Consume"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
-		for _, a := range s.acts(inspect.ActConsumedOnce) {
+		if a, found := s.firstAct(inspect.ActConsumedOnce); found {
 			report(s.acted(Warning, fmt.Sprintf("%s is called once and not in a loop: it returns at each rebalance, and the member is gone after the first one", a.Call), a))
-			return
 		}
 	},
 })

@@ -102,12 +102,7 @@ func (a *acting) memberships() {
 
 // inCallback reports whether a call stands in a rebalance callback, where assign() is due.
 func (a *acting) inCallback(at int) bool {
-	for _, b := range a.around(at) {
-		if b.callback {
-			return true
-		}
-	}
-	return callback.MatchString(a.raw[max(0, at-300):at])
+	return a.insideCallback(at) || callback.MatchString(a.raw[max(0, at-300):at])
 }
 
 func (a *acting) committedOnly() {
@@ -501,18 +496,28 @@ func (a *acting) sleepLength(written, args string) *inspect.Millis {
 	return inspect.Ms(d / time.Millisecond * unit)
 }
 
+// millis is an expression's time, whose plain numbers are milliseconds; nil where the text
+// does not tell, or it is none.
+func (a *acting) millis(expr string) *inspect.Millis {
+	text, ok := a.values.of(expr, true)
+	if !ok {
+		return nil
+	}
+	d, ok := duration(strings.TrimSuffix(text, "ms"), "ms")
+	if !ok || d <= 0 {
+		return nil
+	}
+	return inspect.Ms(d)
+}
+
 var backOff = pattern.New(`\b(FixedBackOff|ExponentialBackOff|ExponentialBackOffWithMaxRetries|setBackOffPeriod|setMaxInterval|setMaxElapsedTime)\s*\(`)
 
 // backOffs tells how long Spring's error handlers wait between two tries.
 func (a *acting) backOffs() {
 	for _, m := range backOff.FindAllStringSubmatchIndex(a.bare, -1) {
 		args, _ := a.arguments(m[1] - 1)
-		text, ok := a.values.of(expression(args), true)
-		if !ok {
-			continue
-		}
-		if d, ok := duration(strings.TrimSuffix(text, "ms"), "ms"); ok && d > 0 {
-			a.add(inspect.Act{Kind: inspect.ActBackOff, Where: a.position(m[0]), Call: a.bare[m[2]:m[3]], Length: inspect.Ms(d)})
+		if d := a.millis(expression(args)); d != nil {
+			a.add(inspect.Act{Kind: inspect.ActBackOff, Where: a.position(m[0]), Call: a.bare[m[2]:m[3]], Length: d})
 		}
 	}
 }

@@ -83,15 +83,7 @@ func (a *acting) timerPeriod(b block) *inspect.Millis {
 	} else if rest := strings.TrimLeft(a.raw[min(b.end+1, len(a.raw)):], " \n\t"); strings.HasPrefix(rest, ",") {
 		text = expression(rest[1:])
 	}
-	value, ok := a.values.of(text, true)
-	if !ok {
-		return nil
-	}
-	d, ok := duration(strings.TrimSuffix(value, "ms"), "ms")
-	if !ok || d <= 0 {
-		return nil
-	}
-	return inspect.Ms(d)
+	return a.millis(text)
 }
 
 // callbacks tells of rebalance callbacks that do not do what theirs is, and of what only
@@ -130,11 +122,7 @@ func (a *acting) pausedStream() {
 		}
 		act := a.act(inspect.ActPausedStream, c, m)
 		if t := resume.FindStringSubmatch(a.raw[c.end:]); t != nil {
-			if value, ok := a.values.of(t[1], true); ok {
-				if d, ok := duration(strings.TrimSuffix(value, "ms"), "ms"); ok && d > 0 {
-					act.Length = inspect.Ms(d)
-				}
-			}
+			act.Length = a.millis(t[1])
 		}
 		a.add(act)
 		return
