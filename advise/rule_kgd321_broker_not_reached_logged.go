@@ -70,7 +70,7 @@ var _ = register(Rule{
 })
 
 // unresolved are the forms in which libraries say that a name does not resolve.
-var unresolved = pattern.New(`Failed to resolve '([^']+)'|UnknownHostException: ([\w.-]+)|resolve server ([\w.:-]+)|no such host`)
+var unresolved = pattern.New(`Failed to resolve '([^']+)'|UnknownHostException: ([\w.-]+)|resolve server ([\w.:-]+)`)
 
 var loopback = pattern.New(`\b(?:localhost|127\.0\.0\.1)\b(?:/127\.0\.0\.1)?(?::\d+)?`)
 
