@@ -43,6 +43,9 @@ var clients = sync.OnceValue(func() []Code {
 	return out
 })
 
+// both are Kafka's errors and the clients' own.
+var both = sync.OnceValue(func() []Code { return slices.Concat(all(), clients()) })
+
 // Clients are the errors of clients and frameworks themselves, by their own words; the
 // caller must not change it.
 func Clients() []Code { return clients() }
@@ -73,7 +76,7 @@ func Lookup(word string) (Code, bool) {
 		return Code{}, false
 	}
 	n, err := strconv.Atoi(word)
-	for _, c := range slices.Concat(all(), clients()) {
+	for _, c := range both() {
 		if err == nil && c.Number == n && n != 0 || strings.EqualFold(c.Name, word) || c.Exception != "" && strings.EqualFold(c.Exception, word) ||
 			slices.ContainsFunc(c.Wordings, func(w string) bool { return strings.EqualFold(w, word) }) {
 			return c, true

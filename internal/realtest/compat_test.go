@@ -8,12 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kadm"
+
+	"github.com/kgdiag/kgdiag/inspect/settings"
 )
 
 // compatFile is where what is found of the brokers is kept for docs/compatibility.md, if
@@ -48,13 +49,11 @@ func keepCompat(t *testing.T, enter func(*Kafka)) {
 }
 
 // serves reports whether the brokers serve groups of the type for good;
-// "" is a classic one.
+// "" is a classic one. In 3.x those of type consumer are a preview that librdkafka does not
+// join and that takes no group configuration.
 func (c *cluster) serves(groupType string) bool {
-	since := map[string]int{"": 0, "classic": 0, "consumer": 400, "share": 401, "streams": 401}[groupType]
-	part := strings.Split(c.version(), ".")
-	major, _ := strconv.Atoi(part[0])
-	minor, _ := strconv.Atoi(part[1])
-	return major*100+minor >= since
+	since := map[string]string{"consumer": "4.0", "share": "4.1", "streams": "4.1"}[groupType]
+	return since == "" || settings.AtLeast(c.version(), since)
 }
 
 // answer is what the test reads of any document.

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -29,14 +28,6 @@ func (c *cluster) version() string {
 		c.t.Fatal(err)
 	}
 	return strings.TrimSpace(string(text))
-}
-
-// servesKIP848 reports whether the brokers serve groups of type consumer for good: in 3.x
-// they are a preview that librdkafka does not join and that takes no group configuration.
-func (c *cluster) servesKIP848() bool {
-	major, _, _ := strings.Cut(c.version(), ".")
-	n, err := strconv.Atoi(major)
-	return err == nil && n >= 4
 }
 
 // poll looks at the group every 250 ms, as watch does, until the function it gives is

@@ -120,7 +120,7 @@ func TestRecordDepartures(t *testing.T) {
 	var mu sync.Mutex
 	var done []*labelled
 	t.Run("groups", func(t *testing.T) {
-		for _, e := range plan(uint64(seed), n, scale(os.Getenv(recordScale)), shared(t).servesKIP848()) {
+		for _, e := range plan(uint64(seed), n, scale(os.Getenv(recordScale)), shared(t).serves("consumer")) {
 			t.Run(e.String(), func(t *testing.T) {
 				t.Parallel()
 				if e.kind.jvm() {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
+
+	"github.com/kgdiag/kgdiag/internal/pause"
 )
 
 // churn are groups of one member that stays and one that comes and goes: a rebalance each
@@ -81,7 +83,7 @@ func (c *churn) run(ctx context.Context) {
 		offset := half * 2 * time.Duration(i) / time.Duration(c.o.groups)
 		i++
 		wg.Go(func() {
-			for wait := offset; sleep(ctx, wait); wait = half {
+			for wait := offset; pause.For(ctx, wait) == nil; wait = half {
 				c.visit(ctx, group, half)
 			}
 		})
@@ -98,22 +100,10 @@ func (c *churn) visit(ctx context.Context, group string, d time.Duration) {
 	polling, stop := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan struct{})
 	go func() { poll(polling, cl); close(done) }()
-	sleep(ctx, d)
+	_ = pause.For(ctx, d) // it leaves in any case
 	stop()
 	<-done
 	cl.Close() // leaves the group
-}
-
-// sleep waits, and says whether it was not disturbed.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }
 
 func (c *churn) close() {
