@@ -109,10 +109,10 @@ func (w *whyCmd) verdictLines(d *diagnose.Diagnosis, clock diagnose.Clock) []ren
 	style := map[diagnose.Verdict]term.Style{diagnose.Healthy: term.Good, diagnose.OK: term.Good, diagnose.Unstable: term.Bad, diagnose.Stuck: term.Bad,
 		diagnose.Unknown: term.Warn, diagnose.Gone: term.Warn, diagnose.Empty: term.Warn}[word]
 	l := render.Line{render.S(term.Bold, "%s", d.Group), render.P("  "), render.S(style, "%s", word), render.P(": %s", text)}
-	if whole := append(slices.Clone(l), render.P("; %s", more)); more == "" || prose.Width(whole.Plain()) <= w.page().Width {
-		if more == "" {
-			whole = l
-		}
+	if more == "" {
+		return []render.Line{l}
+	}
+	if whole := append(slices.Clone(l), render.P("; %s", more)); prose.Width(whole.Plain()) <= w.page().Width {
 		return []render.Line{whole}
 	}
 	return append([]render.Line{l}, w.page().Paragraph("", more)...)

@@ -28,6 +28,11 @@ func ClockGaps(gaps []Gap) []Gap {
 	return gapsWhere(gaps, func(g Gap) bool { return g.Fact == FactClock })
 }
 
+// WithClocks are gaps in which those about clocks are the ones that were measured last.
+func WithClocks(gaps, clocks []Gap) []Gap {
+	return append(slices.DeleteFunc(slices.Clone(gaps), func(g Gap) bool { return g.Fact == FactClock }), clocks...)
+}
+
 func gapsWhere(gaps []Gap, ok func(Gap) bool) []Gap {
 	var out []Gap
 	for _, g := range gaps {

@@ -217,11 +217,10 @@ func (p *Poller) lookHidden(ctx context.Context, groups []string) map[string]loo
 	if p.hidden != nil && now.Sub(p.hiddenAt) < lookPause {
 		return p.hidden // groups that were added since wait for the next look
 	}
-	why := p.m.OffsetsErr
 	p.hidden, p.hiddenAt = map[string]lookup{}, now
 	listing := p.c.ListAll(ctx, p.m)
 	unlisted := errHidden
-	if errors.Is(why, ErrNoOffsetsTopic) && len(listing.Failed) == 0 {
+	if errors.Is(p.m.OffsetsErr, ErrNoOffsetsTopic) && len(listing.Failed) == 0 {
 		unlisted = errAbsent
 	}
 	for _, id := range groups {

@@ -131,12 +131,12 @@ func (r *Reader) heedClocks(ctx context.Context, c *inspect.Case, q Query) {
 	if q.UntilNow && quietThoughAlive(c) {
 		r.Scanner.Glance(ctx, partitionsOf(c.Logs), glance)
 	}
-	c.Gaps = append(slices.DeleteFunc(c.Gaps, func(g inspect.Gap) bool { return g.Fact == inspect.FactClock }), r.Scanner.ClockGaps()...)
+	c.Gaps = inspect.WithClocks(c.Gaps, r.Scanner.ClockGaps())
 	if !q.UntilNow || len(c.Logs) == 0 {
 		return
 	}
-	least, most := r.Scanner.SkewOf(c.Logs[0].Partition), time.Duration(0)
-	most = least
+	least := r.Scanner.SkewOf(c.Logs[0].Partition)
+	most := least
 	for _, l := range c.Logs[1:] {
 		d := r.Scanner.SkewOf(l.Partition)
 		least, most = min(least, d), max(most, d)

@@ -104,7 +104,8 @@ func (b *book) prefix(records []inspect.Record) {
 
 // read gathers what the book says of the group's departures.
 func (w *Watcher) read(b *book, end time.Time) *judge.Reading {
-	in := judge.Input{Group: b.id, OffsetsAt: b.moments, Observations: w.differ.group(b.id).polls, Snapshot: b.snapshot, Logs: w.logs, End: inspect.At(end.Add(w.differ.group(b.id).skew)),
+	g := w.differ.group(b.id)
+	in := judge.Input{Group: b.id, OffsetsAt: b.moments, Observations: g.polls, Snapshot: b.snapshot, Logs: w.logs, End: inspect.At(end.Add(g.skew)),
 		OffsetPolls: b.offsets.runs, Configs: w.cfg.Configs}
 	for _, e := range w.said {
 		if e.Group == "" || e.Group == b.id {
@@ -283,7 +284,7 @@ func (w *Watcher) caseOf(groups []string) *inspect.Case {
 	c.Gaps, c.Configs = slices.Clone(c.Gaps), w.cfg.Configs
 	c.Window = inspect.Window{From: w.from, To: inspect.At(w.cfg.Now().Add(w.farthest()))}
 	if w.cfg.Scanner != nil {
-		c.Gaps = append(slices.DeleteFunc(c.Gaps, func(g inspect.Gap) bool { return g.Fact == inspect.FactClock }), w.cfg.Scanner.ClockGaps()...)
+		c.Gaps = inspect.WithClocks(c.Gaps, w.cfg.Scanner.ClockGaps())
 	}
 	c.Logs = w.logs
 	for _, gap := range w.refused {

@@ -425,20 +425,20 @@ func (w *Watcher) assess(now time.Time) []Event {
 	var events []Event
 	var want []inspect.TopicPartitions
 	for _, id := range slices.Sorted(maps.Keys(w.books)) {
-		risks := w.books[id].risks
+		risks, g := w.books[id].risks, w.differ.group(id)
 		if w.info.Offsets {
 			risks.assumed = func(m *membership.Member) assume.Value {
 				return assume.PollInterval(assume.Member{Group: id, ClientID: m.ClientID, Family: m.Client.Family, ServerSide: m.ServerSide}, w.cfg.Configs)
 			}
 		}
-		got, ask := risks.assess(w.differ.group(id), now)
+		got, ask := risks.assess(g, now)
 		for _, e := range got {
 			if w.info.Offsets {
 				e.Source = FromPoll
 			}
-			e.Time = inspect.At(e.Time.Add(w.differ.group(id).skew))
+			e.Time = inspect.At(e.Time.Add(g.skew))
 			if !e.OutAt.IsZero() {
-				e.OutAt = inspect.At(e.OutAt.Add(w.differ.group(id).skew))
+				e.OutAt = inspect.At(e.OutAt.Add(g.skew))
 			}
 			events = append(events, w.differ.stamp(e)...)
 			w.warm(id, now)
