@@ -42,6 +42,29 @@ func TestCaseFiles(t *testing.T) {
 	}
 }
 
+// TestShareGroup: three members of a share group that were closed, killed and killed,
+// recorded on Kafka 4.1.1. A departure is one rebalance, though the coordinator writes
+// two epochs, and none has a cause that its records cannot tell.
+func TestShareGroup(t *testing.T) {
+	var got []string
+	for _, r := range Build(readCase(t, "testdata/cases/share-group-4.1.1.kgcase"), Options{})[0].Rebalances {
+		line := fmt.Sprint(r.Generation, " ", r.Cause)
+		for _, m := range r.Members.Joined {
+			line += " +" + m.ClientID
+		}
+		for _, m := range r.Members.Left {
+			line += " -" + m.ClientID
+		}
+		got = append(got, line)
+	}
+	want := []string{"1 member_joined +s-1", "2 topic_metadata_changed", "3 member_joined +s-2", "4 member_joined +s-3",
+		"6 unknown -s-1", "8 unknown -s-2", "9 member_joined +s-2", "11 unknown -s-3", "12 group_emptied -s-2",
+		"13 member_joined +s-2", "14 member_joined +s-1"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // TestExplanations holds the table to its form.
 func TestExplanations(t *testing.T) {
 	names := map[string]bool{}

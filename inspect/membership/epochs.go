@@ -45,13 +45,15 @@ func (t *Group) epochRecord(i int, r *inspect.Record) []Change {
 	case inspect.RecConsumerCurrentAssignment, inspect.RecShareCurrentAssignment, inspect.RecStreamsCurrentAssignment:
 		return t.currentRecord(i, r)
 	case inspect.RecConsumerTargetMember, inspect.RecShareTargetMember, inspect.RecStreamsTargetMember:
+	case inspect.RecShareTargetMetadata:
+		t.unassigned = false
 	case inspect.RecConsumerRegularExpression:
 		t.regexRecord(i, r)
 	case inspect.RecConsumerPartitionMetadata:
 		t.topicsRecord(i, r)
 	case inspect.RecShareStatePartitions:
 		if !r.Tombstone && r.ShareInit != nil {
-			t.note(i, r).topics = "share partitions were initialised"
+			t.initialised = t.initialised || len(r.ShareInit.Initialized) > 0
 		}
 	}
 	return nil
@@ -186,6 +188,12 @@ func (t *Group) epoch(i int, r *inspect.Record) []Change {
 		c.Edits = edits(s.Before, s.After)
 	case s.Topics == "" && alone && t.hashOK && t.hash != r.Epoch.MetadataHash:
 		s.Topics = "the hash of the subscribed topics changed: partitions were added, or a topic came or went"
+	case alone && typeOf(r.Type) == inspect.Share && t.initialised:
+		s.Topics = "share partitions were initialised"
+	case alone && t.assigns(r):
+		c = Change{Kind: Continued, ID: r.ID(), At: r.Time.Time, Step: t.last}
+		s = t.last
+		s.Generation, s.Generations, s.Pos, s.EndAt = r.Epoch.Epoch, append(s.Generations, r.Epoch.Epoch), i, r.Time.Time
 	}
 	if s.Empty { // nothing has to converge
 		s.Converged = s.At
@@ -195,8 +203,21 @@ func (t *Group) epoch(i int, r *inspect.Record) []Change {
 	t.hash, t.hashOK = r.Epoch.MetadataHash, true
 	t.gen, t.has, t.genPos, t.genOf, t.known = r.Epoch.Epoch, true, i, r, true
 	t.Type, t.changed, t.deleted, t.pend, t.last = typeOf(r.Type), r.Time.Time, nil, pending{}, s
+	t.unassigned, t.initialised = t.Type == inspect.Share && !s.Empty, false
+	if c.Kind == Continued {
+		c.Before, c.After = s.After, t.Members
+		return []Change{c}
+	}
 	c.ID, c.Before, c.After = s.ID, s.Before, s.After
 	return []Change{c}
+}
+
+// assigns reports whether an epoch of a share group does no more than assign what the
+// one before it left to no one: when a member goes, the coordinator writes an epoch and
+// no target, and the next heartbeat of whoever stays begins another epoch with the target
+// (GroupMetadataManager.shareGroupHeartbeat, initializedAssignmentPending).
+func (t *Group) assigns(r *inspect.Record) bool {
+	return t.unassigned && t.last != nil && t.last.ServerSide && len(t.last.Left) > 0 && t.gen == t.last.Generation && r.Epoch.Epoch == t.gen+1
 }
 
 // epochStep makes a step of the pending batch and this record.

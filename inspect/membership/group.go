@@ -41,12 +41,16 @@ type Group struct {
 	// Of server-side assignment.
 	pend       pending
 	converging *Step // of the epoch that members are on the way to; nil none
-	hash       int64
-	hashOK     bool
-	regex      map[string][]string
-	partsOf    map[string]int32    // type 4: partitions by topic
-	names      map[string]string   // topic id to name
-	tasks      map[string][]string // streams subtopology to its source topics
+	// Of share groups: no target was written since the newest epoch; partitions were
+	// initialised since.
+	unassigned  bool
+	initialised bool
+	hash        int64
+	hashOK      bool
+	regex       map[string][]string
+	partsOf     map[string]int32    // type 4: partitions by topic
+	names       map[string]string   // topic id to name
+	tasks       map[string][]string // streams subtopology to its source topics
 
 	// Of polls.
 	restAt  time.Time      // of the last that saw the group at rest, or of KIP-848 the last; zero none

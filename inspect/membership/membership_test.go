@@ -169,6 +169,49 @@ func TestBatches(t *testing.T) {
 	}
 }
 
+// A share group's departure is written as an epoch without a target; the epoch that the
+// next heartbeat brings assigns the partitions and is no rebalance of its own.
+func TestShareDeparture(t *testing.T) {
+	l := newLog()
+	write := func(sec float64, types ...inspect.RecordType) (got []membership.Change) {
+		for _, rt := range types {
+			r := inspect.Record{Type: rt}
+			switch rt {
+			case inspect.RecShareGroupMetadata:
+				n, _ := l.g.Generation()
+				r.Epoch = &inspect.GroupEpoch{Epoch: n + 1}
+			case inspect.RecShareStatePartitions:
+				r.ShareInit = &inspect.ShareStateTopics{Initialized: []inspect.TopicPartitions{{Topic: "t", Partitions: []int32{0}}}}
+			}
+			got = append(got, l.record(sec, r)...)
+		}
+		return got
+	}
+	const epoch, target, state = inspect.RecShareGroupMetadata, inspect.RecShareTargetMetadata, inspect.RecShareStatePartitions
+	member := func(sec float64, id string, gone bool) {
+		r := inspect.Record{Type: inspect.RecShareMember, Member: id, Tombstone: gone, MemberOf: &inspect.MemberMetadata{ClientID: "c-" + id, Host: "h", Topics: []string{"t"}}}
+		l.record(sec, r)
+	}
+	member(0, "a", false)
+	want(t, write(0, epoch, target), "rebalanced 1 +a")
+	want(t, write(3, state), "")
+	got := write(8, epoch, target)
+	want(t, got, "rebalanced 2")
+	if topics := got[0].Step.Topics; topics != "share partitions were initialised" {
+		t.Errorf("the second epoch is said to be of %q", topics)
+	}
+	member(20, "b", false)
+	want(t, write(20, epoch, target), "rebalanced 3 +b")
+	member(40, "b", true)
+	want(t, write(40, epoch), "rebalanced 4 -b")
+	got = write(41, epoch, target)
+	want(t, got, "continued 5 -b")
+	if s := got[0].Step; !slices.Equal(s.Generations, []int32{4, 5}) || s.EndAt.Sub(s.At) != time.Second {
+		t.Errorf("epochs %v in %v, want 4 and 5 in a second", s.Generations, s.EndAt.Sub(s.At))
+	}
+	want(t, write(60, epoch, target), "rebalanced 6") // nobody went: something else
+}
+
 // Nobody waits for a static member that is away; a member that takes a place meanwhile
 // does not end the convergence.
 func TestConvergence(t *testing.T) {

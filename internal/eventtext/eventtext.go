@@ -121,7 +121,10 @@ func (t Teller) rebalance(e *watch.Event) (word string, style term.Style, text s
 		word = fmt.Sprintf("gen %d", *e.Generation)
 	}
 	step, skipped, lasted, paused := "", "", "", ""
-	if e.Cooperative {
+	switch {
+	case e.Cooperative && e.GenerationBasis == "epoch": // of a share group
+		step = "assigns what was left without a member"
+	case e.Cooperative:
 		step = "second step of a cooperative rebalance"
 	}
 	if e.Skipped > 0 {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -223,6 +224,56 @@ func TestDescribeShareGroup(t *testing.T) {
 		}
 		return sameRows(rowsOfMembers(got), want)
 	})
+}
+
+// TestShareGroupDepartures: who leaves a share group, by a close or a crash, is told as one
+// rebalance, without a cause that no record tells.
+func TestShareGroupDepartures(t *testing.T) {
+	t.Parallel()
+	c := shared(t)
+	topic, group := name("share"), name("share")
+	c.topic(topic, 3)
+	start(t, c.bootstrap, client{Kind: shareClient, Group: group, Topics: topic, ClientID: "stays"})
+	going := map[string]func(*process){"closes": (*process).term, "dies": func(p *process) { p.kill() }}
+	told := func() string {
+		var doc history
+		r := kgdiag(t, "history", "-b", c.bootstrap, "-o", "json", group)
+		if r.code != 0 {
+			return r.String()
+		}
+		r.decode(t, &doc)
+		var out []string
+		for _, r := range doc.Groups[0].Rebalances {
+			line := string(r.Cause)
+			for _, m := range r.Members.Joined {
+				line += " +" + m.ClientID
+			}
+			for _, m := range r.Members.Left {
+				line += " -" + m.ClientID
+			}
+			out = append(out, line)
+		}
+		return strings.Join(out, ", ")
+	}
+	becomes := func(want string) {
+		t.Helper()
+		eventually(t, 2*time.Minute, "history says: "+want, func() error {
+			if got := told(); got != want {
+				return fmt.Errorf("%s", got)
+			}
+			return nil
+		})
+	}
+	want := "member_joined +stays, topic_metadata_changed"
+	becomes(want)
+	for _, id := range []string{"closes", "dies"} {
+		p := start(t, c.bootstrap, client{Kind: shareClient, Group: group, Topics: topic, ClientID: id})
+		want += ", member_joined +" + id
+		becomes(want)
+		going[id](p)
+		want += ", unknown -" + id
+		becomes(want)
+	}
 }
 
 func rowsOfStates(d described) []map[string]string {
