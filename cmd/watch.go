@@ -247,7 +247,7 @@ func (o *watchCmd) wanted(e *watch.Event) bool {
 		return true
 	}
 	switch e.Type {
-	case watch.CauseFound:
+	case watch.CauseFound, watch.CauseSoFar:
 		return slices.Contains(o.causes, string(e.Cause))
 	case watch.RebalanceDone:
 		return e.Past && slices.Contains(o.causes, string(e.Cause))

@@ -191,7 +191,7 @@ func (w *watchLines) event(e *watch.Event) error {
 		w.causes[key] = text
 	}
 	l := append(w.line(e, style, word), render.P("%s", text))
-	if e.Incident > 0 && e.Type != watch.CauseFound {
+	if e.Incident > 0 && e.Type != watch.CauseFound && e.Type != watch.CauseSoFar {
 		n := len([]rune(render.Clean(l.Plain())))
 		l = append(l, render.S(term.Dim, "%s#%d", strings.Repeat(" ", max(2, incidentColumn-n)), e.Incident))
 	}

@@ -101,9 +101,10 @@ idle topic read by librdkafka or with manual commits) stay unknown: no record se
 
 ` + "`go test ./inspect/watch -run TestVerdictsDoNotWaver`" + ` lets ` + "`watch`" + ` see the groups of the fourth to eighth hold-out, records and polls in the
 order of their times, with its own questions to the leaders answered as they would have been, and compares what it reports. *Became another cause*: a cause was reported with medium or high confidence, and later another
-one or unknown. *Late*: the first verdict came more than 20 s after the departure; of these the rebalance itself
-lasted that long (a peer that polls slowly holds the join, a static KIP-848 member is gone a session after it said that it goes), and the verdict came at the
-latest 16 s after the record that ends it, which the test holds. Until then ` + "`watch`" + ` shows the departure without a cause. ` + "`inspect/watch/testdata/stability.golden`" + ` has every one.
+one or unknown. *Late*: the first verdict came more than 20 s after the departure (19 of 434 before there was a word "so far"). Where the rebalance itself
+lasts that long (a peer that polls slowly holds the join, a static KIP-848 member is gone a session after it said that it goes), ` + "`watch`" + ` tells after 14 s
+what it would say if the rebalance were over ("so far", never of high confidence), and judges again when it is: at the
+latest 16 s after the record that ends it, which the test holds. ` + "`inspect/watch/testdata/stability.golden`" + ` has every one.
 The last cause is compared with what ` + "`history`" + ` says of the case that the watch keeps, and with what it says of the log alone, where both are of medium confidence
 or above: polls bound a departure better than the log does.
 

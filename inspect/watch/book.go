@@ -55,6 +55,7 @@ type book struct {
 	inquiry   time.Time       // since when an answer is awaited; zero none is
 	past      map[string]bool // rebalances that were over when the watch began
 	risks     *risks
+	drafted   map[draft]bool // departures of which a cause was told so far
 }
 
 // verdict is what was told of a rebalance.
@@ -66,7 +67,7 @@ type verdict struct {
 }
 
 func newBook(id string) *book {
-	return &book{id: id, inquired: map[inspect.OffsetQuery]bool{}, told: map[string]verdict{}, past: map[string]bool{}, risks: newRisks()}
+	return &book{id: id, inquired: map[inspect.OffsetQuery]bool{}, told: map[string]verdict{}, past: map[string]bool{}, risks: newRisks(), drafted: map[draft]bool{}}
 }
 
 // add keeps a record.

@@ -29,6 +29,7 @@ const (
 	MemberAtRisk     Kind = "at_risk"       // silent for half of the time that its rebalance timeout gives it
 	MemberSpoke      Kind = "commits_again" // a silent member commits
 	CauseFound       Kind = "cause"         // why; refines the events of its incident
+	CauseSoFar       Kind = "cause_so_far"  // likewise of a departure whose rebalance is still under way: no Record, never of high confidence
 	ClockOff         Kind = "clock_off"     // a broker's clock and this machine's differ: Why says by how much, and what shows it
 )
 

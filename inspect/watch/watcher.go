@@ -370,6 +370,7 @@ func (w *Watcher) tick() []Event {
 		if b.due(now) {
 			events = append(events, w.judge(b, now)...)
 		}
+		events = append(events, w.draft(b, now)...)
 	}
 	if now.Sub(w.assessed) >= assessEvery {
 		w.assessed = now

@@ -82,6 +82,8 @@ func (t Teller) risk(e *watch.Event) (word string, style term.Style, text string
 			style = term.Bold
 		}
 		return "CAUSE", style, causeOf(e)
+	case watch.CauseSoFar:
+		return "so far", term.Bold, causeOf(e) + "; the rebalance is not over"
 	}
 	return string(e.Type), term.Plain, e.Why
 }

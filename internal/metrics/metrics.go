@@ -150,7 +150,7 @@ func (m *Metrics) take(x *group, e *watch.Event) {
 		m.readable.DeleteLabelValues(x.label)
 		*x = *newGroup(x.label)
 		return
-	case watch.GroupWaiting, watch.CauseFound:
+	case watch.GroupWaiting, watch.CauseFound, watch.CauseSoFar:
 		return // it does not exist yet; or it is about a time that has passed
 	case watch.RebalanceDone:
 		x.silent, x.risk = map[string]int{}, map[string]bool{} // whoever stays silent comes again

@@ -328,7 +328,7 @@ func (m *Model) told(events []watch.Event, sights map[string]*Sight) []item {
 	var out []item
 	for i := range events {
 		e := &events[i]
-		sign := e.Type == watch.RebalanceStarted || e.Type == watch.MemberJoined || e.Type == watch.MemberLeft || e.Type == watch.StateChanged
+		sign := e.Type == watch.RebalanceStarted || e.Type == watch.MemberJoined || e.Type == watch.MemberLeft || e.Type == watch.StateChanged || e.Type == watch.CauseSoFar
 		if e.Type == watch.CauseFound || e.Past || known(e) || sign && over[e.Incident] {
 			continue
 		}
