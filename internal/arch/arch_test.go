@@ -51,7 +51,7 @@ var allowed = map[string][]string{
 	"internal/top":                  {"advise/diagnose", "inspect", "inspect/collect", "inspect/family", "inspect/past", "inspect/watch", "internal/eventtext", "internal/pause", "internal/prose", "internal/render", "internal/term"},
 	"internal/render":               {"internal/term", "internal/prose"},
 	"internal/show":                 {"inspect", "inspect/assume", "locate", "internal/prose", "internal/render", "internal/term"},
-	"internal/metrics":              {"inspect", "inspect/watch"},
+	"internal/metrics":              {"inspect", "inspect/watch", "internal/render"},
 	"internal/notify":               {"inspect/watch"},
 	"internal/page":                 {"inspect", "advise", "advise/diagnose", "internal/prose", "internal/render"},
 	"internal/kconn":                {"internal/kconn/settings", "internal/kconn/credentials", "internal/kconn/stores", "internal/kconn/fault", "internal/hedge", "internal/prose"},
@@ -73,6 +73,7 @@ var allowed = map[string][]string{
 	"internal/realtest":             {"*"},                    // tests only
 	"internal/trust":                {"*"},                    // tests only
 	"internal/wire":                 {},                       // tests only
+	"internal/outsider":             {"inspect"},              // tests only
 	"internal/scale":                {"locate"},               // tests only
 	"cmd": {"advise", "advise/diagnose", "advise/explain", "inspect", "inspect/access", "inspect/clientconf", "inspect/clientconf/properties",
 		"inspect/clientlog", "inspect/collect", "inspect/offsetlog", "inspect/look", "inspect/past", "inspect/watch", "locate",

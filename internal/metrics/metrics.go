@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"strings"
 	"sync"
 	"time"
 
@@ -9,6 +8,7 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/watch"
+	"github.com/kgdiag/kgdiag/internal/render"
 )
 
 // MostGroups is of how many groups there are time series.
@@ -110,8 +110,9 @@ func newGroup(label string) *group {
 	return &group{label: label, silent: map[string]int{}, risk: map[string]bool{}}
 }
 
-// valid is a text as a label may hold it.
-func valid(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }
+// valid is a text as a label may hold it, harmless also for a terminal that shows the
+// metrics: the format itself escapes line ends and quotes only.
+func valid(s string) string { return render.Clean(s) }
 
 // Event takes an event of the watch.
 func (m *Metrics) Event(e *watch.Event) {

@@ -120,7 +120,7 @@ func TestWhatIsNotKnownHasNoSample(t *testing.T) {
 	if strings.Contains(got, `_members{group="hidden"`) || strings.Contains(got, `readable{group="hidden"`) {
 		t.Errorf("a group that was not read has gauges:\n%s", got)
 	}
-	if !strings.Contains(got, `kgdiag_group_generation{group="pay\n\"{}�"} 31.0`) {
+	if !strings.Contains(got, `kgdiag_group_generation{group="pay\\n\"{}\\xff"} 31.0`) {
 		t.Errorf("a hostile id is not escaped:\n%s", got)
 	}
 }

@@ -1,14 +1,15 @@
 package trust
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -50,7 +51,8 @@ type ran struct {
 	code     int
 	took     time.Duration
 	cpu      time.Duration
-	peak     int64 // of memory, in bytes
+	peak     int64          // of memory, in bytes
+	killed   syscall.Signal // by which it died; 0 for none
 }
 
 func (r ran) String() string {
@@ -65,14 +67,51 @@ func (r ran) String() string {
 
 // setup is how a run differs from the usual one.
 type setup struct {
-	dir   string        // working directory and home
-	env   []string      // more of the environment
-	stdin string        //
-	limit time.Duration // after which it is killed; a minute if 0
+	dir    string        // working directory and home
+	env    []string      // more of the environment
+	stdin  io.Reader     // nothing if nil
+	stdout io.Writer     // kept if nil
+	limit  time.Duration // after which it is killed; a minute if 0
 }
 
-// kgdiag runs it once.
-func kgdiag(t *testing.T, s setup, args ...string) ran {
+// process is a kgdiag that runs.
+type process struct {
+	t        *testing.T
+	cmd      *exec.Cmd
+	began    time.Time
+	out, err heard
+	cancel   context.CancelFunc
+}
+
+// heard is what a process has written so far.
+type heard struct {
+	mu   sync.Mutex
+	text strings.Builder
+	more chan struct{} // closed at the next write
+}
+
+func (h *heard) Write(b []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.more != nil {
+		close(h.more)
+		h.more = nil
+	}
+	return h.text.Write(b)
+}
+
+// now is the text, and a channel that is closed when there is more.
+func (h *heard) now() (string, <-chan struct{}) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.more == nil {
+		h.more = make(chan struct{})
+	}
+	return h.text.String(), h.more
+}
+
+// start runs kgdiag and goes on.
+func start(t *testing.T, s setup, args ...string) *process {
 	t.Helper()
 	if s.limit == 0 {
 		s.limit = time.Minute
@@ -81,25 +120,68 @@ func kgdiag(t *testing.T, s setup, args ...string) ran {
 		s.dir = t.TempDir()
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), s.limit)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Dir, cmd.Stdin = s.dir, strings.NewReader(s.stdin)
-	cmd.Env = append([]string{"HOME=" + s.dir, "TZ=UTC", "NO_COLOR=1", "PATH=" + os.Getenv("PATH")}, s.env...)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	began := time.Now()
-	err := cmd.Run()
-	r := ran{args: args, out: out.String(), err: errs.String(), took: time.Since(began)}
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
+	p := &process{t: t, cmd: exec.CommandContext(ctx, program, args...), began: time.Now(), cancel: cancel}
+	p.cmd.Dir, p.cmd.Stdin, p.cmd.Stdout, p.cmd.Stderr = s.dir, s.stdin, s.stdout, &p.err
+	if s.stdout == nil {
+		p.cmd.Stdout = &p.out
+	}
+	p.cmd.Env = append([]string{"HOME=" + s.dir, "TZ=UTC", "NO_COLOR=1", "PATH=" + os.Getenv("PATH")}, s.env...)
+	if err := p.cmd.Start(); err != nil {
+		cancel()
 		t.Fatalf("kgdiag %q: %v", args, err)
 	}
-	r.code = cmd.ProcessState.ExitCode()
-	r.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	if usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+	return p
+}
+
+// until waits for a text in one of its streams, and gives what is behind it there.
+func (p *process) until(h *heard, text string) string {
+	p.t.Helper()
+	for end := time.After(30 * time.Second); ; {
+		said, more := h.now()
+		if _, behind, found := strings.Cut(said, text); found {
+			return behind
+		}
+		select {
+		case <-more:
+		case <-end:
+			p.t.Fatalf("kgdiag %q does not say %q: %s", p.cmd.Args[1:], text, said)
+		}
+	}
+}
+
+func (p *process) signal(s os.Signal) {
+	p.t.Helper()
+	if err := p.cmd.Process.Signal(s); err != nil {
+		p.t.Errorf("kgdiag %q: %v", p.cmd.Args[1:], err)
+	}
+}
+
+// wait is the end.
+func (p *process) wait() ran {
+	p.t.Helper()
+	defer p.cancel()
+	err := p.cmd.Wait()
+	out, _ := p.out.now()
+	errs, _ := p.err.now()
+	r := ran{args: p.cmd.Args[1:], out: out, err: errs, took: time.Since(p.began), code: p.cmd.ProcessState.ExitCode()}
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		p.t.Fatalf("kgdiag %q: %v", r.args, err)
+	}
+	if status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		r.killed = status.Signal()
+	}
+	r.cpu = p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
+	if usage, ok := p.cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 		r.peak = usage.Maxrss * 1024 // Linux counts in KiB
 	}
 	return r
+}
+
+// kgdiag runs it once.
+func kgdiag(t *testing.T, s setup, args ...string) ran {
+	t.Helper()
+	return start(t, s, args...).wait()
 }
 
 // sane is what holds of every run: no crash, and within limits.
