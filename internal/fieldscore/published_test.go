@@ -45,6 +45,12 @@ right are right, and one that they count as misled is not. Of the 60, 915d73d ha
 most is a default or a name of one client said of another, or of an old version; then a refused commit called an eviction, or with an
 error that the log does not have.
 
+batch7 is from issue trackers alone and was gathered for what files decide: 31 neutral questions, then questions for the wording of single
+errors, and of what these gave the threads that show log lines, settings or code for their cause; such reports are easier to read than
+what people have at hand. For seven the accepted cause is what the files show by themselves. kgdiag has no word on 21 of the 45, nine of
+them code: assign() in place of subscribe(), a call without await, a version set too low. When every answer was read, four expectations
+were made stricter and two, too narrow in their words, were mended, which turned the row from 14, 4, 12, 1 and 3, 3, 8, 0 into what stands here.
+
 *healthy* are no reports: ten minutes of normal work of each client, three members and a rolling deploy among them, recorded against
 Kafka 4.1.1. Nothing above info is right there; any warning is a false alarm and counts as misled.
 
@@ -81,6 +87,9 @@ var measured = map[string][][2]string{
 	"batch6": {
 		{"c82dac6", "19 | 5 | 6 | 3 | 5 | 41 | 11 | 8 | 16 | 6"},
 		{"915d73d", "19 | 5 | 6 | 3 | 5 | 41 | 14 | 7 | 13 | 7"},
+	},
+	"batch7": {
+		{"a3bd0cb", "31 | 14 | 4 | 12 | 1 | 14 | 3 | 1 | 9 | 1"},
 	},
 	"variants": {
 		{"33e5e8f, first 88", "83 | 51 | 7 | 25 | 0 | 5 | 2 | 0 | 3 | 0"},
