@@ -2,21 +2,22 @@ package advise
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/settings"
 )
 
 var _ = register(Rule{
-	ID: "KGD613", Name: "client-group-faults", Severity: Info, Since: "v0.2.0", Scope: PerClient,
+	ID: "KGD613", Name: "client-group-faults", Severity: Warning, Since: "v0.2.0", Scope: PerClient,
 	Families: []inspect.Family{inspect.Java, inspect.Librdkafka, inspect.Sarama, inspect.FranzGo, inspect.KafkaJS, inspect.KafkaPython, inspect.AIOKafka},
 	Needs:    []inspect.Fact{inspect.FactClientConfig},
 	Unknown: versionUnknown(inspect.Java, inspect.Librdkafka, inspect.Sarama, inspect.FranzGo, inspect.KafkaJS, inspect.KafkaPython,
 		inspect.AIOKafka),
 	Doc: Doc{
 		Summary: "The changelog of the client names faults of this version that show in consumer groups.",
-		Why: "Each library has released versions with faults in how it joins, sends heartbeats and commits. A version alone proves nothing, so these faults are listed for information; where a log shows " +
-			"the effect of one, other rules report it.",
+		Why: "Each library has released versions with faults in how it joins, sends heartbeats and commits. A version alone proves little, so these faults are listed for information; where a log shows " +
+			"the effect of one, other rules report it. It is a warning where the settings ask for what the version does wrong.",
 		Fix:   "Upgrade the client.",
 		Price: "an upgrade of the library",
 		Refs:  []string{"inspect/settings/data/faults.tsv"},
@@ -36,11 +37,12 @@ var _ = register(Rule{
 		if len(faults) == 0 {
 			return
 		}
+		slices.SortStableFunc(faults, func(a, b settings.Fault) int { return Severity(b.Severity).Rank() - Severity(a.Severity).Rank() })
 		more := ""
 		if len(faults) > 1 {
 			more = fmt.Sprintf(", and has %s more", count(len(faults)-1, "known fault"))
 		}
-		f := s.Finding(Info, fmt.Sprintf("%s %s %s%s", s.Family, s.Version, faults[0].What, more))
+		f := s.Finding(Severity(faults[0].Severity), fmt.Sprintf("%s %s %s%s", s.Family, s.Version, faults[0].What, more))
 		for i, x := range faults {
 			if i > 0 {
 				f.Evidence = append(f.Evidence, x.What+" ("+x.Source+")")

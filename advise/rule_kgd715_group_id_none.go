@@ -16,8 +16,8 @@ var _ = register(Rule{
 	},
 	Check: func(s *Subject, report func(Finding)) {
 		if a, found := s.firstAct(inspect.ActNoGroup); found {
-			if s.Family == inspect.KafkaPython || s.Family == inspect.AIOKafka {
-				return // None is their way to say that there is no group
+			if s.Family != inspect.Librdkafka {
+				return // None is kafka-python's way to say that there is no group, and Java has no text of it
 			}
 			report(s.acted(Warning, "group.id is None, which is not set: subscribe() needs a group.id, and a wrapper that makes the text \"None\" of it puts all such consumers into one group", a))
 		}

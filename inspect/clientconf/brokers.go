@@ -39,7 +39,7 @@ func Brokers(name string, data []byte) []inspect.Broker {
 			out = append(out, brokerOfVariables(name, s.text("image"), composeVariables(s.kid("environment")))...)
 		}
 		if doc.text("kind") == "Kafka" && strings.HasPrefix(doc.text("apiVersion"), "kafka.strimzi.io/") {
-			out = append(out, strimziBrokers(name, doc.at("spec", "kafka"))...)
+			out = append(out, strimziBrokers(name, doc.at("spec", "kafka"), poolBrokers(docs, doc.text("metadata", "name")))...)
 		}
 	}
 	return out
@@ -74,7 +74,24 @@ func brokerOfVariables(name, image string, vars []variable) []inspect.Broker {
 // OffsetsReplication is the setting by which a broker creates __consumer_offsets.
 const OffsetsReplication = "offsets.topic.replication.factor"
 
-func strimziBrokers(name string, kafka *node) []inspect.Broker {
+// poolBrokers counts the brokers of a cluster's node pools in the same file.
+func poolBrokers(docs []*node, cluster string) int {
+	n := 0
+	for _, doc := range docs {
+		if doc.text("kind") != "KafkaNodePool" || doc.text("metadata", "labels", "strimzi.io/cluster") != cluster {
+			continue
+		}
+		replicas, err := strconv.Atoi(doc.text("spec", "replicas"))
+		if err == nil && slices.ContainsFunc(childrenOf(doc.at("spec", "roles")), func(r *node) bool { return r.value == "broker" }) {
+			n += replicas
+		}
+	}
+	return n
+}
+
+// strimziBrokers are the brokers of a Kafka resource. Where neither it nor a node pool of
+// the file says how many they are, there are as many as the offsets topic needs.
+func strimziBrokers(name string, kafka *node, pooled int) []inspect.Broker {
 	config := map[string]string{}
 	for _, k := range childrenOf(kafka.kid("config")) {
 		config[k.key] = k.value
@@ -83,9 +100,13 @@ func strimziBrokers(name string, kafka *node) []inspect.Broker {
 		return nil
 	}
 	n, err := strconv.Atoi(kafka.text("replicas"))
-	if err != nil || n < 1 || n > 100 {
-		n = 1
+	if err != nil || n < 1 {
+		n = pooled
 	}
+	if n < 1 {
+		n, _ = strconv.Atoi(config[OffsetsReplication])
+	}
+	n = max(1, min(n, 100))
 	var out []inspect.Broker
 	for i := range n {
 		b := brokerOf(name, "", config)

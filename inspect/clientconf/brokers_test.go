@@ -26,6 +26,10 @@ func TestBrokers(t *testing.T) {
 		{"compose, apache", "docker-compose.yml", "services:\n  b:\n    image: apache/kafka:4.0.0\n    environment:\n      KAFKA_NODE_ID: 1\n      KAFKA_PROCESS_ROLES: broker,controller\n", []string{"1 4.0.0 offsets.topic.replication.factor=3"}},
 		{"Strimzi", "kafka.yaml", "apiVersion: kafka.strimzi.io/v1beta2\nkind: Kafka\nspec:\n  kafka:\n    version: 3.9.0\n    replicas: 2\n    config:\n      offsets.topic.replication.factor: 2\n",
 			[]string{"0 3.9.0 offsets.topic.replication.factor=2", "1 3.9.0 offsets.topic.replication.factor=2"}},
+		{"Strimzi, in node pools", "kafka.yaml", "apiVersion: kafka.strimzi.io/v1\nkind: KafkaNodePool\nmetadata: {name: c, labels: {strimzi.io/cluster: a}}\nspec: {replicas: 3, roles: [controller]}\n---\napiVersion: kafka.strimzi.io/v1\nkind: KafkaNodePool\nmetadata: {name: b, labels: {strimzi.io/cluster: a}}\nspec: {replicas: 2, roles: [broker]}\n---\napiVersion: kafka.strimzi.io/v1\nkind: Kafka\nmetadata: {name: a}\nspec: {kafka: {version: 4.0.0, config: {offsets.topic.replication.factor: 3}}}\n",
+			[]string{"0 4.0.0 offsets.topic.replication.factor=3", "1 4.0.0 offsets.topic.replication.factor=3"}},
+		{"Strimzi, its pools elsewhere", "kafka.yaml", "apiVersion: kafka.strimzi.io/v1\nkind: Kafka\nmetadata: {name: a}\nspec: {kafka: {config: {offsets.topic.replication.factor: 2}}}\n",
+			[]string{"0  offsets.topic.replication.factor=2", "1  offsets.topic.replication.factor=2"}},
 		{"broken YAML", "docker-compose.yml", "services:\n kafka: [\n", nil},
 	} {
 		var got []string

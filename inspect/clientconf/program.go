@@ -15,6 +15,7 @@ type program struct {
 	name   string
 	raw    string  // as written
 	bare   string  // the same length, comments and the inside of strings blanked
+	code   string  // the same length, comments blanked
 	blocks []block // outer ones first
 	values values
 	ext    string
@@ -45,7 +46,7 @@ type block struct {
 func programOf(name string, data []byte) *program {
 	p := &program{name: name, raw: string(data), ext: filepath.Ext(name)}
 	p.values = valuesOf(data, familyOfText(name, data))
-	p.bare = p.blanked()
+	p.bare, p.code = p.blanked()
 	p.starts = []int{0}
 	for i := 0; i < len(p.raw); i++ {
 		if p.raw[i] == '\n' {
@@ -80,17 +81,21 @@ func (p *program) indented() bool {
 	return false
 }
 
-// blanked puts blanks for comments and for what is inside strings.
-func (p *program) blanked() string {
-	b := []byte(p.raw)
+// blanked puts blanks for comments and for what is inside strings, and for comments alone.
+func (p *program) blanked() (bare, code string) {
+	b, told := []byte(p.raw), []byte(p.raw)
+	remark := func(from, to int) int {
+		blankTo(told, from, to)
+		return blankTo(b, from, to)
+	}
 	hash := slices.Contains([]string{".py", ".rb", ".ex", ".exs", ".php", ""}, p.ext)
 	words := slices.Contains([]string{".py", ".rb", ".js", ".ts", ".mjs", ".tsx", ".php", ".groovy", ".ex", ".exs", ""}, p.ext)
 	for i := 0; i < len(b); {
 		switch c := b[i]; {
 		case c == '/' && i+1 < len(b) && b[i+1] == '/' && p.ext != ".py" && (i == 0 || b[i-1] != ':'), c == '#' && hash && (i == 0 || b[i-1] != '$'):
-			i = blankTo(b, i, indexFrom(b, i, "\n"))
+			i = remark(i, indexFrom(b, i, "\n"))
 		case c == '/' && i+1 < len(b) && b[i+1] == '*':
-			i = blankTo(b, i, indexFrom(b, i+2, "*/")+2)
+			i = remark(i, indexFrom(b, i+2, "*/")+2)
 		case strings.HasPrefix(string(b[i:min(i+3, len(b))]), `"""`), strings.HasPrefix(string(b[i:min(i+3, len(b))]), `'''`):
 			i = blankTo(b, i+3, indexFrom(b, i+3, string(b[i:i+3]))) + 3
 		case c == '"' || c == '`':
@@ -101,7 +106,7 @@ func (p *program) blanked() string {
 			i++
 		}
 	}
-	return string(b)
+	return string(b), string(told)
 }
 
 // blankString blanks what is inside a string that begins at i, and returns where the
@@ -148,7 +153,7 @@ func (p *program) bracedBlocks() []block {
 			}
 			from := p.statementStart(i)
 			open = append(open, len(out))
-			out = append(out, block{header: strings.TrimSpace(p.raw[from:i]), start: i + 1, end: len(p.bare), line: p.lineOf(i)})
+			out = append(out, block{header: strings.TrimSpace(p.code[from:i]), start: i + 1, end: len(p.bare), line: p.lineOf(i)})
 		case '}':
 			if n := len(open); n > 0 {
 				out[open[n-1]].end = i
@@ -199,7 +204,7 @@ func (p *program) indentedBlocks() []block {
 			out[stack[len(stack)-1].block].end = start
 			stack = stack[:len(stack)-1]
 		}
-		raw := strings.TrimSpace(p.raw[start:at])
+		raw := strings.TrimSpace(p.code[start:at])
 		if text[0] == '@' {
 			decorators += raw + " "
 			continue

@@ -297,7 +297,7 @@ type region struct {
 }
 
 var (
-	handler      = pattern.New(`@KafkaListener|@KafkaHandler|@Incoming\b|@StreamListener|eachMessage\b|eachBatch\b|\bConsumeClaim\(|@[\w.]+\.agent\(|@[\w.]+\.subscriber\(|\bhandle_message|@EventPattern|@MessagePattern|\bConsumeContext<|\.on\(["'](?:data|message)["']|onMessage\(`)
+	handler      = pattern.New(`@KafkaListener|@KafkaHandler|@Incoming\b|@StreamListener|eachMessage\b\s*[:(=][^=,}]*(?:=>|\(|$)|eachBatch\b\s*[:(=][^=,}]*(?:=>|\(|$)|\bConsumeClaim\(|@[\w.]+\.agent\(|@[\w.]+\.subscriber\(|\bhandle_message|@EventPattern|@MessagePattern|\bConsumeContext<|\.on\(["'](?:data|message)["']|onMessage\(`)
 	racecarBody  = pattern.New(`^def (?:process|process_batch|consume)\b`)
 	ofRacecar    = pattern.New(`Racecar|Karafka|ApplicationConsumer`)
 	consumerIter = pattern.New(`\b(?:for|async for|for await)\b.*\b(?:in|of)\s+\(?\s*(?:self\.|this\.)?(\w*(?i:consumer)\w*|claim)\b|range\s+\w+\.Messages\(\)|\.each_message|\.each_batch`)

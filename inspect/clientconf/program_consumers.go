@@ -69,6 +69,9 @@ func (p *program) groups() []string {
 		if p.bare[m[0]] == ' ' && p.raw[m[0]] != ' ' && (m[0] == 0 || p.bare[m[0]-1] != '"' && p.bare[m[0]-1] != '\'' && p.bare[m[0]-1] != '`') {
 			continue // in a comment
 		}
+		if nextArgument(p.raw[m[0]:m[2]]) {
+			continue
+		}
 		e := expression(p.raw[m[2]:m[3]])
 		if e != "" && !seen[e] {
 			seen[e] = true
@@ -76,6 +79,13 @@ func (p *program) groups() []string {
 		}
 	}
 	return out
+}
+
+// nextArgument reports whether what follows a name is no value of it, but the argument
+// behind it: create(groupId, null). A key that is handed to put() is quoted, or a constant.
+func nextArgument(name string) bool {
+	name = strings.TrimSpace(name)
+	return strings.HasSuffix(name, ",") && !strings.ContainsAny(name, "\"'`") && !strings.Contains(name, "_CONFIG")
 }
 
 // expression is what comes first in a list of arguments or of pairs.
@@ -102,7 +112,7 @@ func expression(text string) string {
 // text.
 func (p *program) groupOf(c *made, args string, groups []string) {
 	e := ""
-	if m := groupArgument.FindStringSubmatch(args); m != nil {
+	if m := groupArgument.FindStringSubmatch(args); m != nil && !nextArgument(strings.TrimSuffix(m[0], m[1])) {
 		e = expression(m[1])
 	} else if strings.HasPrefix(p.bare[c.at:], "NewConsumerGroup") && strings.Contains(args, ",") {
 		parts := strings.SplitN(args, ",", 3)
@@ -164,9 +174,16 @@ func ofConsumer(c call, consumers []made) (made, bool) {
 
 var literalText = pattern.New(`["'\x60]([^"'\x60{}\n]*)["'\x60]`)
 
+// notTopics are arguments that hold a function or a map of settings: not every literal in
+// them is a topic.
+var notTopics = pattern.New(`=>|\bfunction\b|\bfunc\b|["'][a-z]+(?:\.[a-z]+)+["']\s*:`)
+
 // topicsOf are the literal topics among arguments.
 func topicsOf(args string) string {
 	var out []string
+	if notTopics.MatchString(args) {
+		return ""
+	}
 	for _, m := range literalText.FindAllStringSubmatch(args, -1) {
 		if m[1] != "" && !strings.ContainsAny(m[1], " $:/") {
 			out = append(out, m[1])

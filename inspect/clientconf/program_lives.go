@@ -16,7 +16,9 @@ var (
 	fixedRate   = pattern.New(`fixed(?:Delay|Rate)\s*=\s*([^,)]+)`)
 	threadHead  = pattern.New(`\.submit\s*\(|\.execute\s*\(|\bnew Thread\s*\(|threading\.Thread\s*\(|Thread\.new|Task\.Run\s*\(|\bgo func\b|thread::spawn|Executors?\.\w+`)
 	noAssign    = pattern.New(`rebalance_cb["']?\s*(?::|=>|=|,)|setRebalanceCb\s*\(|rd_kafka_conf_set_rebalance_cb`)
-	anyAssign   = pattern.New(`\bassign\s*\(|->assign\s*\(|incremental_assign|incrementalAssign|rd_kafka_assign`)
+	// assignsItself is the interface of confluent-kafka-javascript that does what its callback leaves out.
+	assignsItself = pattern.New(`\.consumer\s*\(`)
+	anyAssign     = pattern.New(`\bassign\s*\(|->assign\s*\(|incremental_assign|incrementalAssign|rd_kafka_assign`)
 )
 
 // makings tells of consumers that are made again and again.
@@ -89,7 +91,7 @@ func (a *acting) timerPeriod(b block) *inspect.Millis {
 // callbacks tells of rebalance callbacks that do not do what theirs is, and of what only
 // they do.
 func (a *acting) callbacks() {
-	if at := noAssign.FindStringSubmatchIndex(a.raw); at != nil && !anyAssign.MatchString(a.bare) && !strings.Contains(a.raw[at[1]:min(at[1]+20, len(a.raw))], "true") {
+	if at := noAssign.FindStringSubmatchIndex(a.raw); at != nil && len(a.made) > 0 && !assignsItself.MatchString(a.bare) && !anyAssign.MatchString(a.bare) && !strings.Contains(a.raw[at[1]:min(at[1]+20, len(a.raw))], "true") {
 		a.add(inspect.Act{Kind: inspect.ActNoAssign, Where: a.position(at[0]), Call: "rebalance_cb"})
 	}
 	polls := slices.DeleteFunc(a.methods(pollings), func(c call) bool { _, ok := ofConsumer(c, a.made); return !ok })
@@ -165,7 +167,7 @@ func (a *acting) pausedWork() {
 				continue
 			}
 			polled := slices.ContainsFunc(a.methods(pollings), func(p call) bool { return p.at > c.end && p.at < r.at })
-			if !polled && strings.Count(a.bare[c.end:r.at], "(") > 0 && a.family != inspect.KafkaJS {
+			if !polled && !a.inCallback(c.at) && worksOn.MatchString(a.bare[c.end:r.at]) && a.family != inspect.KafkaJS {
 				act, other := a.act(inspect.ActPausedWork, c, m), a.position(r.at)
 				act.Other = &other
 				a.add(act)
@@ -174,6 +176,9 @@ func (a *acting) pausedWork() {
 		}
 	}
 }
+
+// worksOn are calls that may take time: those of a log or of a test do not.
+var worksOn = pattern.New(`(?:^|[^\w.])(?:await\s+)?(?:\w+\.)*(?:process|handle|work|run|execute|apply|accept|save|insert|write|send|publish|sleep|Sleep|get|join|call|invoke|on|do)\w*\s*\(|\b(?:for|while)\b`)
 
 var leavesLoop = pattern.New(`\b(?:break|return|exit|os\.Exit|System\.exit)\b`)
 

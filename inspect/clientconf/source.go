@@ -103,7 +103,7 @@ func sniffSource(name string, data []byte) int {
 			return 50
 		}
 	}
-	if len(actsOf(name, data, familyOfText(name, data))) > 0 {
+	if sparkPollSet.Match(data) || len(actsOf(name, data, familyOfText(name, data))) > 0 {
 		return 30
 	}
 	return 0
@@ -151,6 +151,12 @@ func readSource(name string, data []byte, o Options) ([]inspect.ClientConfig, er
 		b.setUnit(a.key, a.spelled, a.inUnit(text), a.line, rankOwn, a.unit)
 	}
 	flush()
+	if b.sparkPoll(data); b.some() && len(out) == 0 {
+		b.c.Where.Line = b.c.Problems[0].Where.Line
+		out = append(out, b.c)
+	} else if b.some() {
+		out[0].Problems = append(out[0].Problems, b.c.Problems...)
+	}
 	return withActs(out, actsOf(name, data, family), begin), nil
 }
 
@@ -276,6 +282,9 @@ func lineAssignments(line string, family inspect.Family, names map[string]name, 
 		return ok && add(key, spelled, value)
 	}
 	dotted := func(spelled, value string) bool {
+		if listed(value) {
+			return false
+		}
 		key := Canonical(spelled)
 		if prefix, rest := cutPrefix(spelled); prefix != "" && !notConsumers.MatchString(prefix) && !brokerKeys[spelled] {
 			key = rest // Flink's and Spark's way to hand a setting on
@@ -314,6 +323,16 @@ func lineAssignments(line string, family inspect.Family, names map[string]name, 
 			return
 		}
 	}
+}
+
+// nextName is a setting's name where a value would stand.
+var nextName = pattern.New(`^["'\x60]([a-z][a-z0-9]*(?:\.[a-z0-9]+)+)["'\x60]`)
+
+// listed reports whether what follows a name is the next one of a list of names, and no
+// value.
+func listed(value string) bool {
+	m := nextName.FindStringSubmatch(value)
+	return m != nil && Known(m[1])
 }
 
 // eachMatch hands on every match of a form in a line: a name, and what follows it to the
