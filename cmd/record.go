@@ -105,7 +105,11 @@ func (r *recordCmd) validate(ctx context.Context, sel collect.Selection) error {
 	if err := r.past.complete(ctx, "record", r.app); err != nil {
 		return err
 	}
-	if _, err := os.Stat(r.to); err == nil && !r.force {
+	switch info, err := os.Stat(r.to); {
+	case err != nil:
+	case !info.Mode().IsRegular():
+		return usage(fmt.Sprintf("--to %s: is there and is no regular file", r.to), "name a file")
+	case !r.force:
 		return usage(fmt.Sprintf("%s: exists already", r.to), "name another file, or add --force")
 	}
 	return nil

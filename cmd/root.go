@@ -37,8 +37,9 @@ type app struct {
 	// cancelled says which signal ended ctx, once one has; nil before.
 	cancelled func() os.Signal
 
-	flags globalFlags
-	old   bool // what is shown was read from a case file, on whatever day
+	flags    globalFlags
+	unhelped error // of the writing of a help text
+	old      bool  // what is shown was read from a case file, on whatever day
 }
 
 // globalFlags are the persistent flags.
@@ -97,6 +98,9 @@ func (a *app) run(ctx context.Context, args []string) int {
 	root.SetOut(a.streams.Out)
 	root.SetErr(a.streams.Err)
 	executed, err := root.ExecuteContextC(ctx)
+	if err == nil && a.unhelped != nil {
+		err = incomplete(fmt.Errorf("output: %w", a.unhelped), "")
+	}
 	return a.exit(executed, err)
 }
 
@@ -163,7 +167,7 @@ func newRoot(a *app) *cobra.Command {
 		root.AddCommand(sub)
 	}
 	root.SetHelpCommand(newHelpCmd(root))
-	root.SetHelpFunc(help)
+	root.SetHelpFunc(a.help)
 	return root
 }
 

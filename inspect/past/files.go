@@ -143,9 +143,13 @@ func ReadFile(ctx context.Context, name string) (*inspect.Case, error) {
 	return c, nil
 }
 
-// WriteFile writes a case file, whole or not at all, and returns its size in bytes.
+// WriteFile writes a case file, whole or not at all, and returns its size in bytes. What is
+// there and is no regular file (a device, a pipe) is never replaced.
 // The error is an *inspect.FileError where the file cannot be made there at all.
 func WriteFile(name string, c *inspect.Case) (int, error) {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return 0, inspect.NewFileError(name, errors.New("is no regular file, and is not replaced by one"))
+	}
 	var b bytes.Buffer
 	if err := inspect.WriteCase(&b, c); err != nil {
 		return 0, err

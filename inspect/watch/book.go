@@ -288,6 +288,9 @@ func (w *Watcher) caseOf(groups []string) *inspect.Case {
 		c.Gaps = inspect.WithClocks(c.Gaps, w.cfg.Scanner.ClockGaps())
 	}
 	c.Logs = w.logs
+	if w.unread != "" {
+		c.Gaps = append(c.Gaps, inspect.Gap{Fact: inspect.FactHistory, What: "history", Why: w.unread})
+	}
 	for _, gap := range w.refused {
 		if !slices.Contains(c.Gaps, gap) {
 			c.Gaps = append(c.Gaps, gap)

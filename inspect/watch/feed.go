@@ -43,6 +43,7 @@ func (w *Watcher) feed(ctx context.Context, in chan<- input) (wait func()) {
 		wg.Go(func() { w.tail(ctx, next, in) })
 		if w.cfg.Since > 0 && len(w.ends) > 0 {
 			ends, groups := maps.Clone(w.ends), maps.Clone(w.groups)
+			w.unread = "the watch ended before it had read the log of the time before"
 			wg.Go(func() { w.readPrefix(ctx, ends, groups, in) })
 		}
 	}

@@ -45,7 +45,7 @@ func (w *Watcher) readPrefix(ctx context.Context, ends map[int32]int64, groups m
 
 // takePrefix puts the past into the books, and tells it if that was asked for.
 func (w *Watcher) takePrefix(p *prefix, now time.Time) []Event {
-	w.logs, w.from = p.logs, p.from
+	w.logs, w.from, w.unread = p.logs, p.from, ""
 	var events []Event
 	for id, records := range p.records {
 		w.watch(id)
@@ -74,8 +74,8 @@ func (w *Watcher) takePrefix(p *prefix, now time.Time) []Event {
 		out = append(out, w.differ.stamp(e)...)
 	}
 	if p.err != nil {
-		out = append(out, w.differ.stamp(Event{Type: SourceLost, Time: inspect.At(now), Source: FromLog,
-			Why: "the log before the watch could not be read in full: " + p.err.Error()})...)
+		w.unread = "the log before the watch could not be read in full: " + p.err.Error()
+		out = append(out, w.differ.stamp(Event{Type: SourceLost, Time: inspect.At(now), Source: FromLog, Why: w.unread})...)
 	}
 	return out
 }

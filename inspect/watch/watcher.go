@@ -115,6 +115,7 @@ type Watcher struct {
 	wantEnds    chan []inspect.TopicPartitions
 	wantMoments chan moments
 	refused     []inspect.Gap        // what leaders did not answer
+	unread      string               // why the log of the time before the watch is not in the books; "" if it is, or is not asked for
 	skewed      map[string]time.Time // what was told of clocks, and when
 	wantGroup   chan []string        // groups to take a snapshot of
 	looks       chan look

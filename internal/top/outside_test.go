@@ -85,3 +85,19 @@ func frame(t *testing.T, m Model, size tea.WindowSizeMsg) {
 		}
 	}
 }
+
+// TestResized: a terminal may take any size at any time, whatever is shown.
+func TestResized(t *testing.T) {
+	m := screen(t, 80, 24, true)
+	for _, keys := range [][]string{{}, {"enter"}, {"w"}, {"end"}, {"esc"}, {"?"}, {"esc"}, {"/", "p"}} {
+		m = send(t, m, press(keys...)...)
+		for _, size := range []tea.WindowSizeMsg{{Width: 200, Height: 60}, {Width: 1, Height: 1}, {Width: 0, Height: 0}, {Width: leastWidth, Height: leastHeight}, {Width: leastWidth - 1, Height: 60}, {Width: 500, Height: leastHeight}, {Width: 80, Height: 24}} {
+			m = send(t, m, size)
+			if size.Width >= leastWidth && size.Height >= leastHeight {
+				frame(t, m, size)
+			} else if n := len(m.frame()); n != 1 || prose.Width(m.frame()[0].Plain()) > size.Width {
+				t.Errorf("%v: %d lines, %q", size, n, m.frame()[0].Plain())
+			}
+		}
+	}
+}
