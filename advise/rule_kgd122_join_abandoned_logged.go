@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
@@ -23,15 +24,22 @@ var _ = register(Rule{
 		if len(es) == 0 {
 			return
 		}
-		report(s.logged(Warning, "a client gave up waiting for JoinGroup", es))
+		what := "a client gave up waiting for JoinGroup"
+		if !slices.ContainsFunc(es, func(e inspect.LogEvent) bool { return !hasText(e, brokenJoin) }) {
+			what = "a client's connection broke while it joined: it gave up waiting for JoinGroup (its socket timeout), or the broker closed the connection or was not there"
+		}
+		report(s.logged(Warning, what, es))
 	},
 })
+
+// brokenJoin is what ruby-kafka says of every way in which a connection ends.
+const brokenJoin = "Connection error while trying to join group"
 
 // abandonedJoin picks the lines by which clients say that JoinGroup took too long for
 // them: ruby-kafka, kafka-go, kafkajs and sarama.
 func abandonedJoin(e inspect.LogEvent) bool {
 	return strings.Contains(e.Text, "[join_group] Timed out") ||
 		strings.Contains(e.Text, "Failed to join group") && strings.Contains(e.Text, "i/o timeout") ||
-		strings.Contains(e.Text, "Connection error while trying to join group") || // ruby-kafka, whose socket_timeout is below the wait
+		strings.Contains(e.Text, brokenJoin) || // ruby-kafka, whose socket_timeout is below the wait
 		strings.Contains(e.Text, "Request JoinGroup(") && strings.Contains(e.Text, "timed out")
 }

@@ -112,10 +112,43 @@ func (s *Subject) rebalanceTimeout() time.Duration {
 // evictedWhat says that a member was evicted, where the lines prove it, else what a
 // refused commit may come from.
 func (s *Subject) evictedWhat(es []inspect.LogEvent, told string) string {
-	if told == "" && s.onlyCommits(es) {
-		return s.refusedWhat(es)
+	switch errors := distinct(es, func(e inspect.LogEvent) string { return e.Error }); {
+	case told == "" && s.onlyCommits(es), len(errors) == 1 && errors[0] == "ILLEGAL_GENERATION":
+		return s.refusedWhat(es) // the coordinator looks for the member first: it still had it
+	case len(errors) == 1 && errors[0] == "FENCED_MEMBER_EPOCH":
+		return "the coordinator refused a member's epoch (FENCED_MEMBER_EPOCH): it gave its partitions up and joins anew; it had been put out, or the coordinator had it at another epoch"
+	case len(errors) == 0 && told == "":
+		return s.lostWhat(es)
 	}
 	return "a member was evicted: " + s.evictedHow(es, told)
+}
+
+// lostWhat is what partitions that were given up as lost prove: the membership is over, not
+// who ended it.
+func (s *Subject) lostWhat(es []inspect.LogEvent) string {
+	what := "a consumer was no longer a member, and gave its partitions up as lost"
+	polls := s.inTime()
+	switch {
+	case slices.ContainsFunc(es, func(e inspect.LogEvent) bool { return hasText(e, "missed a rebalance") }):
+		if fenced := s.Logged(errorIs("PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH")); len(fenced) > 0 {
+			return "a Streams thread gave its tasks up because its producer was fenced (" + fenced[0].Error + "): the tasks had moved to another thread in a rebalance, since this one was not polled within max.poll.interval.ms" + s.said(keyPoll) +
+				" or its session" + s.said(keySession) + " expired, or a transaction took longer than transaction.timeout.ms"
+		}
+		return what + "; its thread missed a rebalance: it was not polled within max.poll.interval.ms" + s.said(keyPoll) + " (a slow batch, a restore, an exception that ended the thread), its session" + s.said(keySession) +
+			" expired, or with exactly-once a transaction took longer than transaction.timeout.ms"
+	case beatsInPoll(s.library()):
+		_, version := s.library()
+		return what + "; this version (" + version + ") sends heartbeats only in poll(), so that session.timeout.ms" + s.said(keySession) + " bounds the time between two polls"
+	}
+	return what + ": its session" + s.said(keySession) + " expired, " + polls + ", or it did not rejoin in time; the lines do not say which"
+}
+
+// inTime is the way in which a member of this library goes when it works for too long.
+func (s *Subject) inTime() string {
+	if family, _ := s.library(); !s.polled(family) {
+		return "its work took longer than the rebalance timeout" + s.said(keyRebalance)
+	}
+	return "it was not polled within max.poll.interval.ms" + s.said(keyPoll) + " and left by itself"
 }
 
 // provesSession reports whether a line is of a client whose session bounds its polls.
@@ -238,8 +271,6 @@ func (s *Subject) evictedHow(es []inspect.LogEvent, told string) string {
 	switch {
 	case slices.ContainsFunc(es, provesSession):
 		return what + "; in this client (" + s.oldClient() + ") session.timeout.ms" + s.said(keySession) + " bounds the time between two polls"
-	case slices.ContainsFunc(es, func(e inspect.LogEvent) bool { return hasText(e, "missed a rebalance") }):
-		return what + "; its thread missed a rebalance: it was not polled within max.poll.interval.ms" + s.said(keyPoll) + " (a slow batch, a restore, an exception that ended the thread), or its session" + s.said(keySession) + " expired"
 	case beatsInPoll(family, version):
 		return what + "; this version (" + version + ") sends heartbeats only in poll(), so that session.timeout.ms" + s.said(keySession) + " bounds the time between two polls"
 	case told != "":

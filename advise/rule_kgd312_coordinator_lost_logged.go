@@ -21,15 +21,23 @@ var _ = register(Rule{
 	},
 	Check: func(s *Subject, report func(Finding)) {
 		es := s.Logged(func(e inspect.LogEvent) bool {
-			return e.Kind == inspect.LogCoordinatorLost && e.Cause == "" && e.Sign != inspect.SignDiscovered && e.Sign != inspect.SignSessionLost && e.Sign != inspect.SignLoading &&
-				e.Sign != inspect.SignUnavailable && e.Error != "COORDINATOR_LOAD_IN_PROGRESS" && e.Error != "COORDINATOR_NOT_AVAILABLE" || e.Error == "NOT_COORDINATOR"
+			return e.Sign != inspect.SignLoadFailed && (e.Kind == inspect.LogCoordinatorLost && e.Cause == "" && e.Sign != inspect.SignDiscovered && e.Sign != inspect.SignSessionLost && e.Sign != inspect.SignLoading &&
+				e.Sign != inspect.SignUnavailable && e.Error != "COORDINATOR_LOAD_IN_PROGRESS" && e.Error != "COORDINATOR_NOT_AVAILABLE" || e.Error == "NOT_COORDINATOR" && e.Broker == nil)
 		})
-		if few := len(es) <= fewErrors; few && s.neverJoined(es) {
+		if len(es) == 0 {
+			return
+		}
+		few := len(es) <= fewErrors
+		if few && s.neverJoined(es) {
 			if f, ok := s.coordinatorNeverReached(es); ok {
 				report(f)
+				return
 			}
-			return
-		} else if few || s.cameBack(es) {
+		}
+		if few || s.cameBack(es) {
+			f := s.logged(Info, "the coordinator was lost"+s.foundAgain(es)+", which one restart or failover of its broker does, or a connection that was cut; the lines do not say why, and nobody was put out by it", es)
+			f.Fix.Summary = "Nothing, if a broker was restarted. Where it comes again, see whether it is the same broker, and what lies between it and the client (kgdiag check)."
+			report(f)
 			return
 		}
 		sev, what := Warning, "the coordinator was lost"
@@ -74,6 +82,20 @@ func (s *Subject) coordinatorNeverReached(es []inspect.LogEvent) (Finding, bool)
 
 // cameBack reports whether the losses are those of one start or failover: within a
 // minute, with a join behind them.
+// foundAgain is " and found again 0.2s later", where the log tells.
+func (s *Subject) foundAgain(lost []inspect.LogEvent) string {
+	for _, e := range s.Logged(signIs(inspect.SignDiscovered)) {
+		if !behind(e, lost[0]) {
+			continue
+		}
+		if d := e.Time.Sub(lost[0].Time.Time); !lost[0].Time.IsZero() && !e.Time.IsZero() && d > 0 {
+			return " and found again " + span(d.Round(10*time.Millisecond)) + " later"
+		}
+		return " and found again"
+	}
+	return ""
+}
+
 func (s *Subject) cameBack(lost []inspect.LogEvent) bool {
 	first, last := lost[0].Time, lost[len(lost)-1].Time
 	if first.IsZero() || last.Sub(first.Time) > time.Minute {

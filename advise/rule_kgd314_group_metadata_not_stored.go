@@ -20,7 +20,7 @@ var _ = register(Rule{
 	},
 	Check: func(s *Subject, report func(Finding)) {
 		es := s.Logged(func(e inspect.LogEvent) bool {
-			return e.Cause == inspect.AssignmentFailed && e.Sign == inspect.SignPreparing || e.Sign == inspect.SignAppendFailed || e.Sign == "isr_insufficient" && e.OffsetsPartition != nil || e.Sign == "append_slow"
+			return e.Cause == inspect.AssignmentFailed && e.Sign == inspect.SignPreparing || e.Sign == inspect.SignAppendFailed || e.Sign == "isr_insufficient" && e.OffsetsPartition != nil
 		})
 		if len(es) == 0 {
 			return

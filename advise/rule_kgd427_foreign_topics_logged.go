@@ -17,7 +17,7 @@ var _ = register(Rule{
 		Refs:  []string{"KafkaConsumer.subscribe", "kafkajs consumerGroup.js"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
-		es := s.Logged(signIs(inspect.SignForeignTopics, "subscription_mismatch"))
+		es := s.Logged(signIs(inspect.SignForeignTopics))
 		if len(es) == 0 {
 			return
 		}

@@ -55,10 +55,26 @@ func meaning(ev *inspect.LogEvent, l *logLine, f found) {
 		timedOut(ev)
 	case s.sign == inspect.SignISRShrink && ev.OffsetsPartition == nil:
 		ev.Kind = "" // of a topic that has nothing to do with groups
+	case s.sign == inspect.SignAppendFailed && ev.OffsetsPartition == nil && strings.HasPrefix(s.template, "Error processing append") && !strings.Contains(l.text, "__consumer_offsets"):
+		ev.Kind = "" // the same
+	case s.sign == inspect.SignSessionExpired && parts["reason"] != "":
+		fencedBecause(ev, parts["reason"])
+	case s.sign == "harmless": // an error by its name, but of a library that goes on
+		return
 	case s.sign == inspect.SignPendingRemoved, s.sign == inspect.SignCommitRefused:
 		return
 	}
 	fromError(ev, l, parts)
+}
+
+// fencedBecause reads why the coordinator of Kafka 4 put a member out.
+func fencedBecause(ev *inspect.LogEvent, reason string) {
+	switch {
+	case strings.Contains(reason, "failed to join"):
+		ev.Cause, ev.Sign = inspect.RejoinTimedOut, inspect.SignRejoinTimeout
+	case strings.Contains(reason, "failed to sync"):
+		ev.Cause = inspect.SyncPhaseExpired
+	}
 }
 
 // timedOut tells what a request that was given up was for.
