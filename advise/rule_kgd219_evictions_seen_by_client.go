@@ -116,7 +116,7 @@ func (s *Subject) evictedWhat(es []inspect.LogEvent, told string) string {
 	case told == "" && s.onlyCommits(es), len(errors) == 1 && errors[0] == "ILLEGAL_GENERATION":
 		return s.refusedWhat(es) // the coordinator looks for the member first: it still had it
 	case len(errors) == 1 && errors[0] == "FENCED_MEMBER_EPOCH":
-		return "the coordinator refused a member's epoch (FENCED_MEMBER_EPOCH): it gave its partitions up and joins anew; it had been put out, or the coordinator had it at another epoch"
+		return "the coordinator refused a member's epoch (FENCED_MEMBER_EPOCH): it gave its partitions up and joins anew; it had been evicted, or the coordinator had it at another epoch"
 	case len(errors) == 0 && told == "":
 		return s.lostWhat(es)
 	}

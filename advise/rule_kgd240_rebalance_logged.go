@@ -14,8 +14,8 @@ var _ = register(Rule{
 	SymptomOf: []string{"KGD213", "KGD214", "KGD215", "KGD217", "KGD218", "KGD219", "KGD220", "KGD221", "KGD222", "KGD223", "KGD224", "KGD226", "KGD227", "KGD228", "KGD231", "KGD232", "KGD235", "KGD237",
 		"KGD238", "KGD239", "KGD308", "KGD312", "KGD314", "KGD316", "KGD418", "KGD424", "KGD427", "KGD608"},
 	Doc: Doc{
-		Summary: "A group rebalanced, as a log tells; by itself that is no fault.",
-		Why: "Each member that joins, leaves or is put out rebalances its group, and the others learn of it by the answer to a heartbeat (REBALANCE_IN_PROGRESS), which some clients log as an error. A member's own log mostly " +
+		Summary: "A group rebalanced, as a log shows; by itself that is no fault.",
+		Why: "Each member that joins, leaves or is evicted rebalances its group, and the others learn of it by the answer to a heartbeat (REBALANCE_IN_PROGRESS), which some clients log as an error. A member's own log mostly " +
 			"does not say who began it. A client that ends at this answer has taken a part of every rebalance for a fault.",
 		Fix:   "Leave it where it came with a start, a stop or a deploy. Where it goes on, the coordinator's log and kgdiag history name the member that comes and goes.",
 		Price: "none",
@@ -27,7 +27,7 @@ var _ = register(Rule{
 			return
 		}
 		if ended := endedAtRebalance(es); len(ended) > 0 {
-			f := s.logged(Warning, "the client takes REBALANCE_IN_PROGRESS for a fault and gives up: the group was only rebalancing, because a member joined, left or was put out, and a client that joins again is part of it", ended)
+			f := s.logged(Warning, "the client takes REBALANCE_IN_PROGRESS for a fault and gives up: the group was only rebalancing, because a member joined, left or was evicted, and a client that joins again is part of it", ended)
 			f.Confidence = inspect.Medium
 			f.Fix.Summary = "Catch the error, poll or join again; start the process again when it ends at it; a newer client library may try again by itself. Then look at who began the rebalance: a deploy, or a member that is too slow or expires."
 			report(f)
@@ -83,7 +83,7 @@ func (s *Subject) rebalanceTold(es []inspect.LogEvent) (string, []inspect.LogEve
 	if told := pick(func(e inspect.LogEvent) bool {
 		return e.Error == "REBALANCE_IN_PROGRESS" || e.Sign == inspect.SignAlreadyRebalancing
 	}); len(told) > 0 {
-		return "a member was told that its group rebalances (REBALANCE_IN_PROGRESS)" + everySaid(told) + s.waitsForJoin() + unsaid, told
+		return "a member learned that its group rebalances (REBALANCE_IN_PROGRESS)" + everySaid(told) + s.waitsForJoin() + unsaid, told
 	}
 	if revoked := pick(signIs(inspect.SignRevokeStart)); len(revoked) > 0 {
 		return "a rebalance took a member's partitions (revoked)" + everySaid(revoked) + s.waitsForJoin() + unsaid, revoked

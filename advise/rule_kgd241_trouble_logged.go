@@ -55,6 +55,8 @@ type trouble struct {
 func firstReason(es []inspect.LogEvent) string {
 	for _, e := range es {
 		switch {
+		case e.Sign == "no_poll_limit" && e.Limit != nil:
+			return fmt.Sprintf(" (%s: %s)", keySession, span(e.Limit.Duration()))
 		case e.Error != "" && e.Reason != "" && e.Reason != e.Error && len(e.Reason) < 120:
 			return fmt.Sprintf(" (%s: %s)", e.Error, e.Reason)
 		case e.Error != "":
@@ -87,6 +89,10 @@ var troubles = []trouble{
 		"Where it goes on, look at the replicas of __consumer_offsets (kgdiag check); once it is a rebalance that came between."},
 	{signIs("reloaded"), Warning, false, "a coordinator loads its partition of __consumer_offsets anew, since its state did not fit the log",
 		"Look at the lines before it; where it comes again, upgrade the broker."},
+	{signIs("no_poll_limit"), Warning, false, "the broker is older than Kafka 0.10.1, or acts as one, and knows no rebalance timeout: max.poll.interval.ms has no effect, and session.timeout.ms bounds the time between two polls",
+		"Upgrade the broker, or make the work between two polls shorter than session.timeout.ms."},
+	{signIs("no_static"), Warning, false, "the broker has no static membership (it came with Kafka 2.3): group.instance.id has no effect, and each restart rebalances the group",
+		"Upgrade the broker, or leave group.instance.id out."},
 	{signIs("no_rejoin"), Warning, false, "a rebalance ended without members: none of them rejoined in time",
 		"Look at the clients: they are busy for longer than the rebalance timeout, or gone."},
 	{signIs("coordinator_away"), Warning, false, "the coordinator was not reached for so long that the member gave its work up",

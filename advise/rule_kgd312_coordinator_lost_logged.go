@@ -35,7 +35,7 @@ var _ = register(Rule{
 			}
 		}
 		if few || s.cameBack(es) {
-			f := s.logged(Info, "the coordinator was lost"+s.foundAgain(es)+", which one restart or failover of its broker does, or a connection that was cut; the lines do not say why, and nobody was put out by it", es)
+			f := s.logged(Info, "the coordinator was lost"+s.foundAgain(es)+", which one restart or failover of its broker does, or a connection that was cut; the lines do not say why, and nobody left the group for it", es)
 			f.Fix.Summary = "Nothing, if a broker was restarted. Where it comes again, see whether it is the same broker, and what lies between it and the client (kgdiag check)."
 			report(f)
 			return
