@@ -36,11 +36,12 @@ type Listing struct {
 // typed reports whether the broker names the types of its groups.
 func (l *Listing) typed(id int32) bool { return l.Versions[id] >= 5 }
 
-// list asks each of the brokers for the groups that it coordinates. Groups that
-// the principal may not DESCRIBE are left out by the broker without a word.
-func (c *Collector) list(ctx context.Context, brokers []broker) *Listing {
+// list asks each of the brokers for the groups that it coordinates, of all states or of
+// those named. Groups that the principal may not DESCRIBE are left out by the broker
+// without a word.
+func (c *Collector) list(ctx context.Context, brokers []broker, states ...string) *Listing {
 	l := newListing()
-	c.hear(ctx, brokers, l)
+	c.hear(ctx, brokers, l, states...)
 	return l
 }
 
@@ -50,9 +51,9 @@ func newListing() *Listing {
 }
 
 // hear adds to l what the brokers list. It may be called several times at once.
-func (c *Collector) hear(ctx context.Context, brokers []broker, l *Listing) {
+func (c *Collector) hear(ctx context.Context, brokers []broker, l *Listing, states ...string) {
 	each(brokers, func(b broker) {
-		resp, err := c.listOne(ctx, b)
+		resp, err := c.listOne(ctx, b, states)
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if err != nil {
@@ -75,9 +76,11 @@ func (l *Listing) asked(id int32) bool {
 }
 
 // listOne asks one broker, again while it loads its partitions.
-func (c *Collector) listOne(ctx context.Context, b broker) (*kmsg.ListGroupsResponse, error) {
+func (c *Collector) listOne(ctx context.Context, b broker, states []string) (*kmsg.ListGroupsResponse, error) {
+	req := kmsg.NewPtrListGroupsRequest()
+	req.StatesFilter = states // from v4 on (Kafka 2.6); older brokers list all, without a state
 	for try := 1; ; try++ {
-		resp, err := kmsg.NewPtrListGroupsRequest().RequestWith(ctx, b)
+		resp, err := req.RequestWith(ctx, b)
 		if err == nil {
 			err = kerr.ErrorForCode(resp.ErrorCode)
 		}
@@ -92,7 +95,8 @@ func (c *Collector) listOne(ctx context.Context, b broker) (*kmsg.ListGroupsResp
 }
 
 // ListAll lists the groups of every broker of the cluster: what --all-groups,
-// shell completion and the offer of a nearest id start from.
-func (c *Collector) ListAll(ctx context.Context, m *Metadata) *Listing {
-	return c.list(ctx, c.brokers(m))
+// shell completion and the offer of a nearest id start from. With states it asks for the
+// groups in one of them; brokers before Kafka 2.6 then still list all.
+func (c *Collector) ListAll(ctx context.Context, m *Metadata, states ...string) *Listing {
+	return c.list(ctx, c.brokers(m), states...)
 }

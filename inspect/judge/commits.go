@@ -201,7 +201,7 @@ func (g *group) commitsOf(held map[membership.TopicPartition]int, before int) []
 		}
 		for _, c := range list[min(lo, hi):hi] {
 			step := int64(-1)
-			if prev >= 0 && !c.thin {
+			if prev >= 0 && (!c.thin || c.offset == prev) { // what was left out moved nothing either
 				step = c.offset - prev
 			}
 			all = append(all, one{c, k, step})

@@ -54,7 +54,7 @@ type thinPart struct {
 func (t *Thinner) Add(r inspect.Record) {
 	g := t.group(r.Group)
 	if r.Commit == nil || r.Type > inspect.RecOffsetCommit {
-		if t.changes(&r) {
+		if ChangesMembers(&r) {
 			t.Change(r.Group, r.Time.Time)
 		}
 		t.out = append(t.out, thinned{r, -1})
@@ -82,8 +82,8 @@ func (t *Thinner) group(id string) *thinGroup {
 	return g
 }
 
-// changes reports a record after which members may be gone or partitions elsewhere.
-func (t *Thinner) changes(r *inspect.Record) bool {
+// ChangesMembers reports a record after which members may be gone or partitions elsewhere.
+func ChangesMembers(r *inspect.Record) bool {
 	switch r.Type {
 	case inspect.RecGroupMetadata, inspect.RecConsumerGroupMetadata, inspect.RecShareGroupMetadata, inspect.RecStreamsGroupMetadata:
 		return true

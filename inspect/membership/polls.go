@@ -2,6 +2,7 @@ package membership
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
@@ -12,10 +13,11 @@ import (
 // or that of a group that does not exist.
 func Inactive(state string) bool { return state == "Dead" || state == "" }
 
+// Restless are the states in which a classic group stands still.
+var Restless = []string{"PreparingRebalance", "CompletingRebalance"}
+
 // Rebalancing reports a state in which a classic group stands still.
-func Rebalancing(state string) bool {
-	return state == "PreparingRebalance" || state == "CompletingRebalance"
-}
+func Rebalancing(state string) bool { return slices.Contains(Restless, state) }
 
 func atRest(state string) bool { return state == "Stable" || state == "Empty" }
 

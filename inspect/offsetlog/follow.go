@@ -24,6 +24,9 @@ type FollowRequest struct {
 	// Ready, if set, is called once, when every partition's start is known: records
 	// written after it are handed on.
 	Ready func()
+	// Handed, if set, is called when all wanted records of an answer have been handed on: who
+	// collects them need not wait. Its error ends Follow like that of fn.
+	Handed func() error
 	// Trouble, if set, is told of what Follow goes through, by the goroutine that
 	// called it: a leader that is gone or has changed (Follow tries again, without
 	// end), and what it had to leave out (Lost).
@@ -251,6 +254,9 @@ func (f *follower) take(ctx context.Context, a answer) error {
 		if !got[w.partition] && err == nil {
 			err = f.failed(ctx, w.partition, errNoAnswer)
 		}
+	}
+	if err == nil && f.req.Handed != nil {
+		err = f.req.Handed()
 	}
 	return err
 }

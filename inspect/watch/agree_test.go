@@ -46,7 +46,7 @@ func TestAWatchTellsWhatItsHistorySays(t *testing.T) {
 			seen = seen[1:]
 		}
 		d.w.groups[r.Group] = true
-		d.bring(seconds(r.Time), input{record: r})
+		d.bring(seconds(r.Time), input{records: []inspect.Record{*r}})
 	}
 	d.until(seconds(inspect.At(d.now.Add(time.Minute))))
 	told := map[string]Event{} // the newest of each rebalance

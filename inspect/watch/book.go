@@ -1,21 +1,17 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
-	"sort"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/judge"
-	"github.com/kgdiag/kgdiag/inspect/membership"
 )
 
 const (
-	// thinEvery is how many commits of a group may pile up before they are thinned to
-	// what verdicts need.
-	thinEvery = 20_000
 	// unknownAfter is how long after a departure, or another rebalance, the honest answer is
 	// given that what was seen does not tell its cause.
 	unknownAfter = 15 * time.Second
@@ -40,14 +36,15 @@ var lookAgain = []time.Duration{5 * time.Second, unknownAfter, 45 * time.Second}
 type book struct {
 	id        string
 	snapshot  *inspect.Group
-	asked     time.Time // when one was asked for that came later than the watch
-	records   []inspect.Record
-	commits   int         // since they were last thinned
-	changes   int         // records that are no commits
-	forgot    time.Time   // when older ones were dropped last
-	offsets   offsets     // of polls, where the log is not read
-	dirty     time.Time   // since when a verdict is due; zero none
-	again     []time.Time // when verdicts are due whatever happens, oldest first
+	asked     time.Time        // when one was asked for that came later than the watch
+	records   []inspect.Record // but for commits
+	commits   judge.Ledger     // which takes no more for a busy group than for a quiet one
+	changes   int              // records of the membership
+	forgot    time.Time        // when older ones were dropped last
+	offsets   offsets          // of polls, where the log is not read
+	dirty     time.Time        // since when a verdict is due; zero none
+	again     []time.Time      // when verdicts are due whatever happens, oldest first
+	astir     map[*book]bool   // the watch's books of which a verdict is due now or later
 	notBefore time.Time
 	told      map[string]verdict // by record of the rebalance
 	moments   []inspect.OffsetAt // what leaders answered about its departures
@@ -66,40 +63,44 @@ type verdict struct {
 	returned   inspect.Returned
 }
 
-func newBook(id string) *book {
-	return &book{id: id, inquired: map[inspect.OffsetQuery]bool{}, told: map[string]verdict{}, past: map[string]bool{}, risks: newRisks(), drafted: map[draft]bool{}}
+func newBook(id string, astir map[*book]bool) *book {
+	return &book{id: id, astir: astir, inquired: map[inspect.OffsetQuery]bool{}, told: map[string]verdict{}, past: map[string]bool{}, risks: newRisks(), drafted: map[draft]bool{}}
 }
 
 // add keeps a record.
-func (b *book) add(r inspect.Record, polls membership.Polls) {
-	b.records = append(b.records, r)
-	if !commits(&r) {
-		b.changes++
+func (b *book) add(r *inspect.Record) {
+	if b.commits.Add(r) {
 		return
 	}
-	if b.commits++; b.commits >= thinEvery {
-		b.thin(polls)
+	b.records = append(b.records, *r)
+	if !commits(r) {
+		b.changes++
+	}
+	if judge.ChangesMembers(r) {
+		b.commits.Change(r.Time.Time)
 	}
 }
 
-// thin keeps of the commits what a verdict needs, so that a busy group takes no more
-// memory than a quiet one.
-func (b *book) thin(polls membership.Polls) { b.records, b.commits = thinned(b.records, polls), 0 }
+// all are the records that are kept, in the order of the log.
+func (b *book) all() []inspect.Record {
+	out := append(b.commits.Records(), b.records...)
+	slices.SortStableFunc(out, inLog)
+	return out
+}
+
+// inLog orders records by partition and offset.
+func inLog(a, b inspect.Record) int {
+	return cmp.Or(cmp.Compare(a.Partition, b.Partition), cmp.Compare(a.Offset, b.Offset))
+}
 
 // prefix puts records from before the watch in front.
 func (b *book) prefix(records []inspect.Record) {
-	have := map[string]bool{}
-	for i := range b.records {
-		have[b.records[i].ID()] = true
-	}
-	old := slices.DeleteFunc(records, func(r inspect.Record) bool { return have[r.ID()] })
-	b.records = append(old, b.records...)
-	b.thin(nil)
-	b.changes = 0
-	for i := range b.records {
-		if !commits(&b.records[i]) {
-			b.changes++
-		}
+	all := append(records, b.all()...)
+	slices.SortStableFunc(all, inLog)
+	all = slices.CompactFunc(all, func(a, b inspect.Record) bool { return inLog(a, b) == 0 })
+	b.records, b.commits, b.changes = nil, judge.Ledger{}, 0
+	for i := range all {
+		b.add(&all[i])
 	}
 }
 
@@ -113,8 +114,11 @@ func (w *Watcher) read(b *book, end time.Time) *judge.Reading {
 			in.Events = append(in.Events, e)
 		}
 	}
-	for i := range b.records {
-		in.Records = append(in.Records, &b.records[i])
+	kept := b.commits.Records()
+	for _, list := range [][]inspect.Record{kept, b.records} {
+		for i := range list {
+			in.Records = append(in.Records, &list[i])
+		}
 	}
 	return judge.Read(in, judge.Options{})
 }
@@ -146,6 +150,7 @@ func (w *Watcher) inquire(b *book, r *judge.Reading, now time.Time) {
 func (b *book) answered(list []inspect.OffsetAt) {
 	b.moments, b.inquiry, b.notBefore = append(b.moments, list...), time.Time{}, time.Time{}
 	b.again = append([]time.Time{{}}, b.again...)
+	b.astir[b] = true
 }
 
 // met reports whether the snapshot is of a later time than the watch's start.
@@ -155,6 +160,7 @@ func (b *book) met() bool { return b.snapshot != nil && !b.asked.IsZero() }
 func (b *book) stir(now time.Time) {
 	if b.dirty.IsZero() {
 		b.dirty = now
+		b.astir[b] = true
 	}
 }
 
@@ -176,6 +182,7 @@ func (b *book) lookIn(now time.Time, wait time.Duration) {
 	if i, found := slices.BinarySearchFunc(b.again, at, time.Time.Compare); !found {
 		b.again = slices.Insert(b.again, i, at)
 	}
+	b.astir[b] = true
 }
 
 // due reports whether it is time for a verdict.
@@ -190,6 +197,9 @@ func (b *book) due(now time.Time) bool {
 func (b *book) looked(now time.Time) {
 	b.dirty = time.Time{}
 	b.again = slices.DeleteFunc(b.again, func(at time.Time) bool { return !at.After(now) })
+	if len(b.again) == 0 {
+		delete(b.astir, b)
+	}
 }
 
 // judge tells what is new about the causes of rebalances since the watch began. A
@@ -317,15 +327,12 @@ func (w *Watcher) caseOf(groups []string) *inspect.Case {
 		if b.met() {
 			c.Groups = append(c.Groups, *b.snapshot)
 		}
-		c.Records = append(c.Records, b.records...)
+		c.Records = append(c.Records, b.all()...)
 		c.OffsetsAt = append(c.OffsetsAt, b.moments...)
 		c.Observations = append(c.Observations, w.differ.group(id).polls...)
 		c.OffsetPolls = append(c.OffsetPolls, b.offsets.runs...)
 		c.Gaps = append(append(c.Gaps, b.offsets.gaps()...), b.offsets.notShown(w.differ.group(id).polls)...)
 	}
-	sort.SliceStable(c.Records, func(i, j int) bool {
-		a, b := &c.Records[i], &c.Records[j]
-		return a.Partition < b.Partition || a.Partition == b.Partition && a.Offset < b.Offset
-	})
+	slices.SortStableFunc(c.Records, inLog)
 	return &c
 }

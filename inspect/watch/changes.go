@@ -36,9 +36,12 @@ func (d *Differ) Record(r *inspect.Record, arrived inspect.Time) []Event {
 	g.partition, g.offset = r.Partition, r.Offset
 	switch {
 	case !g.read.Waiting():
-		g.waiting = inspect.Time{}
+		if !g.waiting.IsZero() {
+			g.waiting = inspect.Time{}
+			delete(d.waiting, g.id)
+		}
 	case g.waiting.IsZero():
-		g.waiting = arrived
+		g.waiting, d.waiting[g.id] = arrived, g
 	}
 	return d.take()
 }

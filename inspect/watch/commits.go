@@ -8,7 +8,6 @@ import (
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/collect"
-	"github.com/kgdiag/kgdiag/inspect/judge"
 	"github.com/kgdiag/kgdiag/inspect/membership"
 	"github.com/kgdiag/kgdiag/internal/pause"
 )
@@ -52,7 +51,7 @@ func (w *Watcher) takeCommitted(seen []collect.Committed, now time.Time) {
 			continue
 		}
 		for _, r := range b.offsets.take(&seen[i]) {
-			b.add(r, w.differ.group(b.id).polls)
+			b.add(&r)
 			b.risks.commit(&r, now)
 		}
 	}
@@ -161,38 +160,15 @@ func (k *offsets) gaps() []inspect.Gap {
 // clock is a time of day in UTC.
 func clock(t inspect.Time) string { return t.UTC().Format("15:04:05 UTC") }
 
-// membersChanged are the moments at which polls saw other members than before: around them
-// commits are kept.
-func membersChanged(polls membership.Polls) []time.Time {
-	var out []time.Time
-	ids := func(o *inspect.Observation) []string {
-		list := make([]string, len(o.Members))
-		for i := range o.Members {
-			list[i] = o.Members[i].MemberID
-		}
-		return list
+// sawMembers tells the book of a group whose commits polls see that they see other members
+// than before: no record does.
+func (w *Watcher) sawMembers(o *inspect.Observation) {
+	b, last := w.books[o.Group], w.differ.group(o.Group).seen
+	if b == nil || o.Error != "" {
+		return
 	}
-	var last []string
-	for i := range polls {
-		if o := &polls[i]; o.Error == "" {
-			if now := ids(o); !slices.Equal(now, last) {
-				out, last = append(out, o.From.Time), now
-			}
-		}
+	same := func(a, b inspect.ObservedMember) bool { return a.MemberID == b.MemberID }
+	if last == nil || !slices.EqualFunc(last.Members, o.Members, same) {
+		b.commits.Change(o.From.Time)
 	}
-	return out
-}
-
-// thinned keeps of a group's commits what a verdict needs.
-func thinned(records []inspect.Record, polls membership.Polls) []inspect.Record {
-	var t judge.Thinner
-	moments := membersChanged(polls)
-	for _, r := range records {
-		for len(moments) > 0 && r.Polled() && !r.Time.Before(moments[0]) {
-			t.Change(r.Group, moments[0])
-			moments = moments[1:]
-		}
-		t.Add(r)
-	}
-	return t.Records()
 }

@@ -85,23 +85,35 @@ func TestTopicsThatAreNotShown(t *testing.T) {
 	}
 }
 
-// The commits around a change of members outlive the thinning of a long watch.
+// The commits around a change of members that polls saw outlive the thinning of a long watch.
 func TestPolledCommitsAroundADepartureAreKept(t *testing.T) {
-	b, polls := newBook("g"), observed(0, "a", "b")
-	went := at(0).Add(50 * time.Minute)
-	o := observed(0, "a")[0]
-	o.From, o.To = inspect.At(went), inspect.At(went.Add(time.Hour))
-	polls = append(polls, o)
-	for i := range int64(4 * thinEvery) {
-		when := inspect.At(at(0).Add(time.Duration(i) * 250 * time.Millisecond))
-		b.add(inspect.Record{Type: inspect.RecOffsetCommit, Partition: -1, Offset: i, Group: "g", Topic: "t", Time: when,
-			Commit: &inspect.OffsetCommit{Offset: i, Time: when, After: inspect.At(when.Add(-250 * time.Millisecond))}}, polls)
+	w := New(Config{})
+	w.differ, w.info.Offsets = NewDiffer(Options{}), true
+	w.watch("g")
+	b, went := w.books["g"], at(0).Add(50*time.Minute)
+	see := func(when time.Time, members ...string) {
+		o := observed(0, members...)[0]
+		o.From, o.To = inspect.At(when), inspect.At(when)
+		w.take(input{polled: []inspect.Observation{o}, every: QuickEvery})
 	}
-	if n := len(b.records); n > 2*thinEvery {
-		t.Errorf("%d of %d commits are kept", n, 4*thinEvery)
+	see(at(0).Time, "a", "b")
+	for i := range int64(20_000) {
+		when := at(0).Add(time.Duration(i) * 250 * time.Millisecond)
+		if when.Equal(went) {
+			see(when, "a")
+		}
+		b.add(&inspect.Record{Type: inspect.RecOffsetCommit, Partition: -1, Offset: i, Group: "g", Topic: "t", Time: inspect.At(when),
+			Commit: &inspect.OffsetCommit{Offset: i, Time: inspect.At(when), After: inspect.At(when.Add(-250 * time.Millisecond))}})
+	}
+	all := b.all()
+	if n := len(all); n > 1000 {
+		t.Errorf("%d of 20000 commits are kept", n)
 	}
 	near := 0
-	for _, r := range b.records {
+	for _, r := range all {
+		if r.Commit.Time.Sub(r.Commit.After.Time) != 250*time.Millisecond {
+			t.Fatalf("the interval of a commit is lost: %+v", r.Commit)
+		}
 		if !r.Time.After(went) && went.Sub(r.Time.Time) < 5*time.Second {
 			near++
 		}

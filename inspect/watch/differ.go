@@ -33,6 +33,8 @@ type Options struct {
 type Differ struct {
 	opts      Options
 	groups    map[string]*group
+	waiting   map[string]*group // those of which something waits for its epoch
+	left      map[string]bool   // those of which somebody went, until records have let go of them
 	ids       int
 	incidents int
 	out       []Event
@@ -40,7 +42,7 @@ type Differ struct {
 
 // NewDiffer makes a Differ that knows of no group.
 func NewDiffer(opts Options) *Differ {
-	return &Differ{opts: opts, groups: map[string]*group{}}
+	return &Differ{opts: opts, groups: map[string]*group{}, waiting: map[string]*group{}, left: map[string]bool{}}
 }
 
 // Degrade drops the log: from now on polls alone make the events.
@@ -74,9 +76,10 @@ type group struct {
 	lostSince inspect.Time
 	restPolls int // at rest since a rebalance that no record has ended
 
-	incident int          // of the rebalance under way, or of the last one
-	closed   inspect.Time // when the last rebalance's end arrived
-	gone     []goneMember // who left, newest last
+	incident int             // of the rebalance under way, or of the last one
+	closed   inspect.Time    // when the last rebalance's end arrived
+	gone     []goneMember    // who left, newest last
+	left     map[string]bool // the Differ's
 }
 
 // goneMember is a member that left, for matching its return.
@@ -91,7 +94,7 @@ type goneMember struct {
 func (d *Differ) group(id string) *group {
 	g := d.groups[id]
 	if g == nil {
-		g = &group{id: id, offset: -1, partition: -1, read: membership.New(membership.Options{}), told: map[string]bool{}}
+		g = &group{id: id, left: d.left, offset: -1, partition: -1, read: membership.New(membership.Options{}), told: map[string]bool{}}
 		g.read.ByPolls = !d.opts.Log
 		d.groups[id] = g
 	}
@@ -144,15 +147,16 @@ func (d *Differ) Seed(s *inspect.Group) {
 // Tick tells the Differ that the time has come to now without news, so that what
 // waited for a companion is told.
 func (d *Differ) Tick(now inspect.Time) []Event {
-	for _, id := range slices.Sorted(maps.Keys(d.groups)) {
-		g := d.groups[id]
-		if g.waiting.IsZero() || now.Sub(g.waiting.Time) <= settleOpen {
+	for _, id := range slices.Sorted(maps.Keys(d.waiting)) {
+		g := d.waiting[id]
+		if now.Sub(g.waiting.Time) <= settleOpen {
 			continue
 		}
 		for _, c := range g.read.Flush() {
 			d.tell(g, &c, sight{source: FromLog, arrived: inspect.At(now.Add(g.skew))})
 		}
 		g.waiting = inspect.Time{}
+		delete(d.waiting, id)
 	}
 	return d.take()
 }
@@ -167,11 +171,6 @@ func (d *Differ) Truncated(partition int32, end int64) {
 	}
 }
 
-// tpKey names a partition.
-func tpKey(topic string, p int32) string {
-	return membership.TopicPartition{Topic: topic, Partition: p}.String()
-}
-
 // who is a member for an event, told from the others among all.
 func who(m *membership.Member, among map[string]*membership.Member) Who {
 	return Who{Label: membership.Label(m, among), ClientID: m.ClientID, Host: m.Host, MemberID: m.ID, InstanceID: m.InstanceID}
@@ -184,6 +183,7 @@ func (g *group) leave(m *membership.Member, at inspect.Time, incident int) {
 			return
 		}
 	}
+	g.left[g.id] = true
 	g.gone = append(g.gone, goneMember{m: m, at: at, incident: incident})
 	if len(g.gone) > 1000 {
 		g.gone = slices.Clone(g.gone[500:])

@@ -43,6 +43,7 @@ func (w *Watcher) draft(b *book, now time.Time) []Event {
 	leaving := g.leaving()
 	if len(leaving) == 0 {
 		clear(b.drafted)
+		delete(w.differ.left, b.id)
 		return nil
 	}
 	due := slices.DeleteFunc(slices.Clone(leaving), func(d draft) bool {
@@ -51,7 +52,7 @@ func (w *Watcher) draft(b *book, now time.Time) []Event {
 	if len(due) == 0 {
 		return nil
 	}
-	records := asIfOver(b.records, leaving, g.seen, inspect.At(now.Add(g.skew)))
+	records := asIfOver(b.all(), leaving, g.seen, inspect.At(now.Add(g.skew)))
 	if len(records) == 0 {
 		return nil
 	}

@@ -127,7 +127,7 @@ func (w *Watcher) askGroups(ctx context.Context, ids []string) (input, bool) {
 }
 
 // list looks for groups that are new and, where there are too many to describe them
-// all, for those that are not at rest.
+// all, more often for those that are not at rest.
 func (w *Watcher) list(ctx context.Context, in chan<- input) {
 	t := time.NewTicker(SlowEvery)
 	defer t.Stop()
@@ -140,21 +140,28 @@ func (w *Watcher) list(ctx context.Context, in chan<- input) {
 			return
 		}
 		now := w.cfg.Now()
-		if !many && now.Sub(last) < listEvery {
+		all := now.Sub(last) >= listEvery
+		if !many && !all {
 			continue
 		}
 		m, err := w.cfg.Collector.Metadata(ctx)
 		if err != nil {
 			continue
 		}
-		last = now
-		listing := w.cfg.Collector.ListAll(ctx, m)
+		var states []string
+		if !all {
+			states = membership.Restless
+		}
+		listing := w.cfg.Collector.ListAll(ctx, m, states...)
 		if ctx.Err() != nil {
 			return // what failed may have failed of that
 		}
-		i := input{listed: listing.IDs(w.cfg.Selection), unlisted: listing.Failed}
-		many = len(i.listed) > describeAtMost && w.info.Log
-		for _, id := range i.listed {
+		i, ids := input{unlisted: listing.Failed}, listing.IDs(w.cfg.Selection)
+		if all {
+			i.listed, last = ids, now
+			many = len(ids) > describeAtMost && w.info.Log
+		}
+		for _, id := range ids {
 			if membership.Rebalancing(listing.Groups[id].State) {
 				i.restless = append(i.restless, id)
 			}
@@ -176,10 +183,21 @@ func (w *Watcher) tail(ctx context.Context, next map[int32]int64, in chan<- inpu
 		if next != nil {
 			req := offsetlog.FollowRequest{From: maps.Clone(next), Filter: w.filter(),
 				Trouble: func(t offsetlog.Trouble) { w.trouble(ctx, t, next, in) }}
+			var batch []inspect.Record
+			req.Handed = func() error {
+				if len(batch) == 0 {
+					return nil
+				}
+				i := input{records: batch}
+				batch = nil
+				return send(ctx, in, i)
+			}
 			err := w.cfg.Scanner.Follow(ctx, req, func(r inspect.Record) error {
 				next[r.Partition] = r.Offset + 1
-				return send(ctx, in, input{record: &r})
+				batch = append(batch, r)
+				return nil
 			})
+			_ = req.Handed() // what came before an error; the end of ctx ends us too
 			if errors.Is(err, kerr.TopicAuthorizationFailed) {
 				_ = send(ctx, in, input{logGone: errors.New("READ on " + locate.OffsetsTopic + " denied")}) // the end of ctx ends us too
 				return

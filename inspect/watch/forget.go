@@ -59,6 +59,7 @@ func (w *Watcher) forget(b *book, now time.Time) {
 		kept = append(kept, *r)
 	}
 	b.records = kept
+	b.commits.Forget(cut)
 	old := func(t inspect.Time) bool { return t.Before(cut) }
 	g.polls = slices.Clone(slices.DeleteFunc(g.polls, func(o inspect.Observation) bool { return old(o.To) }))
 	b.moments = slices.Clone(slices.DeleteFunc(b.moments, func(m inspect.OffsetAt) bool { return old(m.At) }))

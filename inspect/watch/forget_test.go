@@ -22,7 +22,7 @@ func TestForget(t *testing.T) {
 			now = now.Add(6 * time.Second)
 			r := inspect.Record{Type: inspect.RecGroupMetadata, Partition: 3, Offset: int64(i), Time: inspect.At(now), Group: "g",
 				Metadata: &inspect.GroupMetadata{ProtocolType: "consumer", Generation: int32(i), Protocol: new("range"), Leader: new("m"), Members: []inspect.GroupMember{{MemberID: "m", ClientID: "c"}}}}
-			b.add(r, nil)
+			b.add(&r)
 			w.differ.Record(&r, inspect.At(now))
 			w.differ.Observe(&inspect.Observation{Group: "g", From: inspect.At(now), To: inspect.At(now), State: fmt.Sprint("S", i%2)}, time.Second)
 			b.told[r.ID()], w.incidents["g\x00"+r.ID()] = verdict{cause: inspect.MemberJoined}, incident{number: i + 1, told: now}

@@ -53,7 +53,7 @@ func (d *desk) rec(sec float64, r inspect.Record) {
 	d.t.Helper()
 	d.offset++
 	r.Group, r.Partition, r.Offset, r.Time = "g", 7, d.offset, at(sec)
-	d.bring(sec, input{record: &r})
+	d.bring(sec, input{records: []inspect.Record{r}})
 }
 
 // members writes a GroupMetadata record, as story.gen does.

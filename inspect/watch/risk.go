@@ -33,15 +33,18 @@ const (
 // progress is how a group's commits on one partition advance.
 type progress struct {
 	offset int64
-	times  []time.Time // of the last advances
-	seen   int         // advances
+	times  [keptAdvances]int64 // when the last advances were, in ms; the n-th at n%keptAdvances
+	seen   int                 // advances
 }
+
+// last is when the latest advance was.
+func (p *progress) last() time.Time { return time.UnixMilli(p.times[(p.seen-1)%keptAdvances]).UTC() }
 
 // silence is one member that has not committed for a while.
 type silence struct {
 	since   time.Time
 	asked   time.Time // when the ends of its logs were last asked for
-	ends    map[string]int64
+	ends    map[membership.TopicPartition]int64
 	growing bool
 	told    bool
 	atRisk  bool
@@ -50,7 +53,7 @@ type silence struct {
 // risks watches the members of one group for silence: no commit that advances,
 // while the lag grows, measured against the rebalance timeout. Pure.
 type risks struct {
-	parts  map[string]*progress
+	parts  map[membership.TopicPartition]*progress
 	silent map[string]*silence
 	// assumed is the poll interval of a member of which none was read; nil where the log
 	// tells it.
@@ -58,7 +61,7 @@ type risks struct {
 }
 
 func newRisks() *risks {
-	return &risks{parts: map[string]*progress{}, silent: map[string]*silence{}}
+	return &risks{parts: map[membership.TopicPartition]*progress{}, silent: map[string]*silence{}}
 }
 
 // commit takes a commit; at is when it arrived, or its own time if it is of the past.
@@ -66,7 +69,7 @@ func (k *risks) commit(r *inspect.Record, at time.Time) {
 	if r.Commit == nil {
 		return
 	}
-	key := tpKey(r.Topic, r.TopicPartition)
+	key := membership.TopicPartition{Topic: r.Topic, Partition: r.TopicPartition}
 	p := k.parts[key]
 	if p == nil {
 		p = &progress{offset: -1}
@@ -76,18 +79,15 @@ func (k *risks) commit(r *inspect.Record, at time.Time) {
 		return // a timer's commit of what was committed before is no sign of work
 	}
 	p.offset = r.Commit.Offset
+	p.times[p.seen%keptAdvances] = at.UnixMilli()
 	p.seen++
-	p.times = append(p.times, at)
-	if len(p.times) > keptAdvances {
-		p.times = p.times[1:]
-	}
 }
 
 // beat is the median time between the last advances; 0 unknown.
 func (p *progress) beat() time.Duration {
 	var gaps []time.Duration
-	for i := 1; i < len(p.times); i++ {
-		gaps = append(gaps, p.times[i].Sub(p.times[i-1]))
+	for i := max(1, p.seen-keptAdvances+1); i < p.seen; i++ {
+		gaps = append(gaps, time.Duration(p.times[i%keptAdvances]-p.times[(i-1)%keptAdvances])*time.Millisecond)
 	}
 	if len(gaps) == 0 {
 		return 0
@@ -96,10 +96,15 @@ func (p *progress) beat() time.Duration {
 	return gaps[len(gaps)/2]
 }
 
+// described reports whether a poll of late saw the group at rest.
+func (g *group) described(now time.Time) bool {
+	return g.seen != nil && g.seen.State == "Stable" && now.Add(g.skew).Sub(g.seen.To.Time) <= 2*SlowEvery+time.Second
+}
+
 // assess looks at all members of a group at rest. It gives events, and the partitions
 // whose ends it wants to know.
 func (k *risks) assess(g *group, now time.Time) (events []Event, want []inspect.TopicPartitions) {
-	if g.seen == nil || g.seen.State != "Stable" || now.Add(g.skew).Sub(g.seen.To.Time) > 2*SlowEvery+time.Second {
+	if !g.described(now) {
 		return nil, nil
 	}
 	present := map[string]bool{}
@@ -189,12 +194,12 @@ func (k *risks) limit(m *membership.Member) (limit time.Duration, from string) {
 func (k *risks) lastAdvance(owned []inspect.TopicPartitions) (last time.Time, beat time.Duration, known bool) {
 	for _, t := range owned {
 		for _, n := range t.Partitions {
-			p := k.parts[tpKey(t.Topic, n)]
+			p := k.parts[membership.TopicPartition{Topic: t.Topic, Partition: n}]
 			if p == nil || p.seen < enoughAdvances {
 				continue
 			}
 			known = true
-			if at := p.times[len(p.times)-1]; at.After(last) {
+			if at := p.last(); at.After(last) {
 				last = at
 			}
 			if b := p.beat(); beat == 0 || b < beat {
@@ -217,11 +222,11 @@ func (k *risks) ends(g *group, found map[string]map[int32]int64) {
 		if s == nil || s.growing {
 			continue
 		}
-		now := map[string]int64{}
+		now := map[membership.TopicPartition]int64{}
 		for _, t := range om.Assignment {
 			for _, n := range t.Partitions {
 				if end, ok := found[t.Topic][n]; ok {
-					now[tpKey(t.Topic, n)] = end
+					now[membership.TopicPartition{Topic: t.Topic, Partition: n}] = end
 				}
 			}
 		}
@@ -233,7 +238,7 @@ func (k *risks) ends(g *group, found map[string]map[int32]int64) {
 }
 
 // grew reports whether a partition with something left to do has more than before.
-func (k *risks) grew(before, now map[string]int64) bool {
+func (k *risks) grew(before, now map[membership.TopicPartition]int64) bool {
 	for key, end := range now {
 		if was, had := before[key]; had && end > was && k.parts[key] != nil && end > k.parts[key].offset {
 			return true

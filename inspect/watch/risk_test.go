@@ -82,7 +82,7 @@ func TestSilenceThatIsNone(t *testing.T) {
 		"nothing to read":                        {nil, func(int) int64 { return 10 }},
 		"an old backlog that does not grow":      {nil, func(int) int64 { return 500 }},
 		"commits every twenty seconds":           {func(q *quietMember) { q.commit(-50, -3); q.commit(-30, -2); q.commit(-10, -1) }, nil},
-		"offsets that are never committed":       {func(q *quietMember) { q.k.parts = map[string]*progress{} }, growing},
+		"offsets that are never committed":       {func(q *quietMember) { clear(q.k.parts) }, growing},
 		"partitions that it has just been given": {func(q *quietMember) { q.g.closed = at(55) }, growing},
 	} {
 		q := newQuietMember(t, inspect.Java)

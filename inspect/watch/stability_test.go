@@ -107,7 +107,7 @@ func replay(t *testing.T, g departures.Group) told {
 	end := polls[len(polls)-1].To.Add(time.Second)
 	for ; now.Before(end); now = now.Add(QuickEvery) {
 		for len(records) > 0 && !records[0].Time.After(now) {
-			tell(w.take(input{record: &records[0]}))
+			tell(w.take(input{records: records[:1]}))
 			records = records[1:]
 		}
 		for len(polls) > 0 && polls[0].To.Before(now) {

@@ -105,6 +105,8 @@ type Watcher struct {
 	degrade  error // why the log was given up
 
 	books       map[string]*book
+	astir       map[*book]bool      // those of which a verdict is due now or later
+	polled      map[string]bool     // groups that a poll saw of late
 	incidents   map[string]incident // by group and record
 	logs        []inspect.PartitionLog
 	from        inspect.Time
@@ -159,7 +161,7 @@ func New(cfg Config) *Watcher {
 		cfg.Now = time.Now
 	}
 	return &Watcher{cfg: cfg, unlisted: map[int32]inspect.Time{}, hot: map[string]time.Time{}, groups: map[string]bool{}, came: map[string]bool{}, seen: map[string]bool{},
-		stable: map[string]time.Time{}, tallies: map[string]*Tally{}, books: map[string]*book{}, incidents: map[string]incident{},
+		stable: map[string]time.Time{}, tallies: map[string]*Tally{}, books: map[string]*book{}, astir: map[*book]bool{}, polled: map[string]bool{}, incidents: map[string]incident{},
 		wantEnds: make(chan []inspect.TopicPartitions, 1), wantGroup: make(chan []string, 1), wantMoments: make(chan moments, 1), looks: make(chan look),
 		named: !cfg.Selection.All && len(cfg.Selection.Groups) > 0}
 }
@@ -216,7 +218,7 @@ func (w *Watcher) watch(id string) {
 	if !w.groups[id] {
 		w.groups[id] = true
 		w.tallies[id] = &Tally{Members: -1}
-		w.books[id] = newBook(id)
+		w.books[id] = newBook(id, w.astir)
 	}
 }
 
@@ -304,7 +306,7 @@ type Result struct {
 
 // input is what the goroutines of a Run hand to its loop.
 type input struct {
-	record    *inspect.Record
+	records   []inspect.Record // of the log's tail, those of each partition in order
 	polled    []inspect.Observation
 	every     time.Duration
 	committed []collect.Committed
@@ -366,15 +368,21 @@ func (w *Watcher) tick() []Event {
 	events := w.differ.Tick(inspect.At(now))
 	w.pace()
 	w.listen(now)
-	for _, b := range w.books {
-		w.forget(b, now)
+	for b := range w.astir {
 		if b.due(now) {
 			events = append(events, w.judge(b, now)...)
 		}
-		events = append(events, w.draft(b, now)...)
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.differ.left)) {
+		if b := w.books[id]; b != nil {
+			events = append(events, w.draft(b, now)...)
+		}
 	}
 	if now.Sub(w.assessed) >= assessEvery {
 		w.assessed = now
+		for _, b := range w.books {
+			w.forget(b, now)
+		}
 		events = append(events, w.heedClocks(now)...)
 		events = append(events, w.assess(now)...)
 		w.meet(now)
@@ -426,7 +434,12 @@ func (w *Watcher) assess(now time.Time) []Event {
 	}
 	var events []Event
 	var want []inspect.TopicPartitions
-	for _, id := range slices.Sorted(maps.Keys(w.books)) {
+	for id := range w.polled {
+		if !w.differ.group(id).described(now) {
+			delete(w.polled, id)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.polled)) {
 		risks, g := w.books[id].risks, w.differ.group(id)
 		if w.info.Offsets {
 			risks.assumed = func(m *membership.Member) assume.Value {
@@ -487,20 +500,12 @@ func (w *Watcher) takeNewcomers(groups []inspect.Group, now time.Time) {
 func (w *Watcher) take(i input) []Event {
 	now := w.cfg.Now()
 	switch {
-	case i.record != nil:
-		r := i.record
-		if !w.mine(r.Group) {
-			return nil
+	case i.records != nil:
+		var events []Event
+		for k := range i.records {
+			events = append(events, w.takeRecord(&i.records[k], now)...)
 		}
-		w.watch(r.Group)
-		b := w.books[r.Group]
-		b.add(*r, nil)
-		b.risks.commit(r, now)
-		if !commits(r) {
-			w.warm(r.Group, now)
-			b.stir(now)
-		}
-		return w.differ.Record(r, inspect.At(now))
+		return events
 	case i.ends != nil:
 		for id, b := range w.books {
 			b.risks.ends(w.differ.group(id), i.ends)
@@ -547,6 +552,24 @@ func (w *Watcher) take(i input) []Event {
 	return w.takeUnlisted(i.unlisted, now)
 }
 
+// takeRecord works one record of the log's tail in.
+func (w *Watcher) takeRecord(r *inspect.Record, now time.Time) []Event {
+	if !w.mine(r.Group) {
+		return nil
+	}
+	w.watch(r.Group)
+	b := w.books[r.Group]
+	b.add(r)
+	b.risks.commit(r, now)
+	if !commits(r) {
+		own := *r // it is kept, and what came with it is not
+		r = &own
+		w.warm(r.Group, now)
+		b.stir(now)
+	}
+	return w.differ.Record(r, inspect.At(now))
+}
+
 // takeUnlisted tells of brokers that no longer list their groups, or do so again.
 func (w *Watcher) takeUnlisted(failed map[int32]error, now time.Time) []Event {
 	var out []Event
@@ -572,6 +595,9 @@ func (w *Watcher) takePolls(i input, now time.Time) []Event {
 	var events []Event
 	for k := range i.polled {
 		o := &i.polled[k]
+		if w.info.Offsets {
+			w.sawMembers(o)
+		}
 		got := w.differ.Observe(o, i.every)
 		if o.Error == "" && membership.Rebalancing(o.State) || len(got) > 0 {
 			w.warm(o.Group, now)
@@ -581,7 +607,7 @@ func (w *Watcher) takePolls(i input, now time.Time) []Event {
 			w.tallies[o.Group].State, w.tallies[o.Group].Members = o.State, len(o.Members)
 		}
 		if o.Error == "" {
-			w.seen[o.Group] = true
+			w.seen[o.Group], w.polled[o.Group] = true, true
 		}
 		w.gate(o)
 		events = append(events, got...)

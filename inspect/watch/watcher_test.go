@@ -415,21 +415,6 @@ func TestWatchHundredsOfGroups(t *testing.T) {
 	}
 }
 
-// A busy group's book stays small, and what is thinned out changes no verdict's data.
-func TestBookIsThinned(t *testing.T) {
-	b := newBook("g")
-	for i := range int64(3 * thinEvery) {
-		b.add(inspect.Record{Type: inspect.RecOffsetCommit, Group: "g", Offset: i, Time: inspect.At(at(0).Add(time.Duration(i) * time.Millisecond)),
-			Topic: "t", Commit: &inspect.OffsetCommit{Offset: i}}, nil)
-	}
-	if n := len(b.records); n > 2*thinEvery {
-		t.Errorf("%d records kept of %d", n, 3*thinEvery)
-	}
-	if last := b.records[len(b.records)-1]; last.Offset != 3*thinEvery-1 {
-		t.Errorf("the newest commit is gone: %d", last.Offset)
-	}
-}
-
 // Somebody else's question gets what the watch has seen so far, of the groups that were
 // asked for alone, and none once the watch is over.
 func TestALookTellsWhatHasBeenSeenSoFar(t *testing.T) {
