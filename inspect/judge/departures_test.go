@@ -138,8 +138,11 @@ func byReach(l labelled) string {
 	if l.Unreachable != "" {
 		return "unreachable: " + l.Unreachable
 	}
-	return "decided by records"
+	return decided
 }
+
+// decided are the groups whose records tell the truth.
+const decided = "decided by records"
 
 func byFault(l labelled) string { return "fault " + l.Fault }
 
@@ -230,6 +233,10 @@ func holdoutTables(t *testing.T, head string) string {
 			for _, k := range slices.Sorted(maps.Keys(parts)) {
 				fmt.Fprintf(&b, "| %s |%s\n", k, parts[k].row())
 			}
+		}
+		if h.seen {
+			_, parts, _ := scoreAll(list, asked(labelled.Watched), byReach)
+			fmt.Fprintf(&b, "| %s, and what polls saw |%s\n", decided, parts[decided].row())
 		}
 	}
 	return b.String()

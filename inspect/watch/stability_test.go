@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "write the golden file")
 // recordings are the labelled departures that hold what polls saw.
 var recordings = []string{"../judge/testdata/departures-holdout-4.jsonl.gz", "../judge/testdata/departures-holdout-5.jsonl.gz",
 	"../judge/testdata/departures-holdout-6.jsonl.gz", "../judge/testdata/departures-holdout-7.jsonl.gz",
-	"../judge/testdata/departures-holdout-8.jsonl.gz"}
+	"../judge/testdata/departures-holdout-8.jsonl.gz", "../judge/testdata/departures-holdout-9.jsonl.gz"}
 
 // told is what a watch said of the rebalance in which the member with the fault went.
 type told struct {
