@@ -62,12 +62,22 @@ func (d departure) back() bool {
 // at is a rebalance's time as findings quote it.
 func at(t inspect.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
+// fromTo is a span of time as findings quote it; the day is said once where it is one.
+func fromTo(from, to inspect.Time) string {
+	const day, clock = "2006-01-02 ", "15:04:05"
+	until := to.UTC().Format(day + clock + " UTC")
+	if from.UTC().Format(day) == to.UTC().Format(day) {
+		until = to.UTC().Format(clock + " UTC")
+	}
+	return from.UTC().Format(day+clock) + " to " + until
+}
+
 // times quotes the first and the last of several rebalances.
 func times(ds []departure) string {
 	if len(ds) == 1 {
 		return "at " + at(ds[0].in.Time)
 	}
-	return fmt.Sprintf("%d times, %s to %s", len(ds), at(ds[0].in.Time), at(ds[len(ds)-1].in.Time))
+	return fmt.Sprintf("%d times, %s", len(ds), fromTo(ds[0].in.Time, ds[len(ds)-1].in.Time))
 }
 
 // leastSure is the lowest confidence among departures.

@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
 )
@@ -53,13 +54,21 @@ func (s *Subject) beat() (hb, session Value, ok bool) {
 // into it: one change for both, where a broker would refuse the session as well.
 func (s *Subject) beatAndSession(hb Value) *Fix {
 	session := s.safeSession(defaultSessionMin, defaultSessionMax)
-	x := &Fix{Set: map[string]string{keySession: ms(session)}, Notes: notesFor(keySession, "within the bounds of brokers (6s to 30m by default)"),
+	x := &Fix{Set: map[string]string{keySession: ms(session)}, Notes: notesFor(keySession, s.isDefault(keySession, session)+"within the bounds of brokers (6s to 30m by default)"),
 		Price: fmt.Sprintf("a dead member is noticed after %s", span(session))}
 	if to := third(session); hb.D > to {
 		x.Set[keyHeartbeat] = ms(to)
 		x.note(keyHeartbeat, fmt.Sprintf("%s / %d", span(session), inspect.HeartbeatsPerSession))
 	}
 	return x
+}
+
+// isDefault says of a value that it is the client's default, where it is; "" else.
+func (s *Subject) isDefault(key string, d time.Duration) string {
+	if d == s.DefaultOf(key) {
+		return "the client's default; "
+	}
+	return ""
 }
 
 // beatFix makes three heartbeats fit into the session: by a shorter interval, or by

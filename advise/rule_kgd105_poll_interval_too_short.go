@@ -61,11 +61,10 @@ func (s *Subject) pollFix(poll Value, need Need) *Fix {
 	to := inspect.PollIntervalFor(need.D, s.DefaultOf(keyPoll), poll.D)
 	if to <= mostAdvised {
 		x.Set = map[string]string{keyPoll: ms(to)}
-		why := "rounded up"
-		if to > inspect.RoundUp(wide) {
-			why = "and never below the client's default"
+		x.Notes[keyPoll] = marginNote(need.D)
+		if def := s.DefaultOf(keyPoll); to > inspect.RoundUp(wide) && to == def {
+			x.Notes[keyPoll] = fmt.Sprintf("%s: at least %s is needed; %s is the client's default", product(need.D), span(withMargin(need.D)), ms(to))
 		}
-		x.Notes[keyPoll] = fmt.Sprintf("%s x 1.25 = %s, %s", span(prose.ToCover(need.D)), span(prose.ToCover(wide)), why)
 		x.Price = fmt.Sprintf("a consumer that hangs is noticed after %s instead of %s", span(to), span(poll.D))
 	} else if each := inspect.Or(s.Case.Declared.RecordTime, 0); each > 0 && inspect.PollIntervalFor(each, s.DefaultOf(keyPoll), poll.D) <= mostAdvised && s.handsBatches() {
 		to = inspect.PollIntervalFor(each, s.DefaultOf(keyPoll), poll.D)
@@ -105,7 +104,7 @@ func (s *Subject) pollFix(poll Value, need Need) *Fix {
 	x.Alternatives = []map[string]string{{keyRecords: strconv.FormatInt(fit, 10)}}
 	note := fmt.Sprintf("%d in %s: %d fit with the same margin", records, span(prose.ToCover(need.D)), fit)
 	if assumed && s.Config == nil {
-		note = "if it is at its default, 500"
+		note = fmt.Sprintf("if it is at its default, 500: %d fit into %s with the same margin", fit, span(poll.D))
 	}
 	x.Notes[keyRecords] = note
 	return x
@@ -134,7 +133,15 @@ func (s *Subject) avoidable(need Need) *int {
 
 // marginNote says how a limit follows from what it has to cover.
 func marginNote(d time.Duration) string {
-	return fmt.Sprintf("%s x 1.25 = %s, rounded up", span(prose.ToCover(d)), span(prose.ToCover(inspect.WithMargin(d))))
+	return fmt.Sprintf("%s = %s, rounded up", product(d), span(withMargin(d)))
+}
+
+// product is the time to cover and the margin, as a note writes them.
+func product(d time.Duration) string { return span(prose.ToCover(d)) + " x 1.25" }
+
+// withMargin is the product of what product shows, so that a reader who multiplies finds it.
+func withMargin(d time.Duration) time.Duration {
+	return prose.ToCover(inspect.WithMargin(prose.ToCover(d)))
 }
 
 // handsBatches reports whether a poll returns as many records as max.poll.records allows.

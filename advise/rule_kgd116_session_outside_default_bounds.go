@@ -25,7 +25,7 @@ var _ = register(Rule{
 		if !ok || !s.outsideDefaultBounds(session) {
 			return
 		}
-		to, what, refused := defaultSessionMax, "above 30m, the maximum of a broker by default", ": JoinGroup is refused"
+		to, what, refused := defaultSessionMax, "above 30m, the maximum of a broker by default", ": a broker with that bound refuses its JoinGroup"
 		switch {
 		case session.D < defaultSessionMin:
 			to, what = s.safeSession(defaultSessionMin, defaultSessionMax), "below 6s, the minimum of a broker by default"

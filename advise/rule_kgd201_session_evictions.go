@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/internal/prose"
@@ -46,7 +47,7 @@ var _ = register(Rule{
 			}
 		}
 		f := s.Finding(Warning, fmt.Sprintf("%s was evicted %s: no heartbeat for %s (%s); it came back %s after its last commit",
-			longest.lane(), times(same), session.Spelled, span(session.D), span(prose.WholeSeconds(longest.BackAfter.Duration()))), session)
+			longest.lane(), times(same), session.Spelled, span(session.D), span(prose.ToCover(longest.BackAfter.Duration()))), session)
 		f.Confidence = leastSure(same)
 		if s.Config == nil {
 			f.Subject = "client " + longest.ClientID
@@ -55,6 +56,9 @@ var _ = register(Rule{
 			f.Evidence = append(f.Evidence, fmt.Sprintf("%s of other members with these settings", count(n, "such eviction")))
 		}
 		f.Evidence = append(f.Evidence, returnEvidence(longest))
+		if open := openRivals(longest); open != "" {
+			f.Evidence = append(f.Evidence, open)
+		}
 		f.Fix = s.sessionFix(session, longest)
 		report(f)
 	},
@@ -68,6 +72,20 @@ func returnEvidence(d departure) string {
 		return "a new process came back: the old one ended"
 	}
 	return "whether the process was paused or ended is not in what was read; its own log or a GC log shows it (--log, --gc-log)"
+}
+
+// openRivals names the causes that a departure's evidence leaves open; "" for none.
+func openRivals(d departure) string {
+	var open []string
+	for _, r := range d.Rivals {
+		if r.WhyNot == "" {
+			open = append(open, r.Cause.Info().Name)
+		}
+	}
+	if len(open) == 0 {
+		return ""
+	}
+	return "could also be: " + strings.Join(open, ", ")
 }
 
 // sessionFix gives the session that would have outlasted the silence, where it fits

@@ -40,7 +40,7 @@ var _ = register(Rule{
 		if n >= 2*stormInHour {
 			sev = Error
 		}
-		f := s.Finding(sev, fmt.Sprintf("%d rebalances within an hour, %s to %s; causes: %s", n, at(from), at(to), list(causeCounts(unplanned))))
+		f := s.Finding(sev, fmt.Sprintf("%d rebalances within an hour, %s; causes: %s", n, fromTo(from, to), list(causeCounts(unplanned))))
 		f.Fix = &Fix{}
 		if f.mostly = mostFrequent(unplanned); f.mostly != "" {
 			f.Fix.Summary = fmt.Sprintf("Fix the most frequent cause first: %s (kgdiag explain %s).", f.mostly, f.mostly)

@@ -28,7 +28,7 @@ var _ = register(Rule{
 		if len(moves) < flaps {
 			return
 		}
-		f := s.Finding(Warning, fmt.Sprintf("the coordinator moved %d times, %s to %s", len(moves), at(moves[0].Time), at(moves[len(moves)-1].Time)))
+		f := s.Finding(Warning, fmt.Sprintf("the coordinator moved %d times, %s", len(moves), fromTo(moves[0].Time, moves[len(moves)-1].Time)))
 		f.Fix = &Fix{}
 		report(f)
 	},

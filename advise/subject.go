@@ -378,7 +378,7 @@ func (s *Subject) observedNeed() Need {
 			}
 			if d := r.Stall.Duration(); d > need.D {
 				need = Need{D: d, Client: l.ClientID, Observed: true,
-					Text: fmt.Sprintf("longest time between polls %s, seen at %s", span(prose.ToCover(d)), r.Time.UTC().Format("2006-01-02 15:04:05 UTC"))}
+					Text: fmt.Sprintf("longest time between polls %s, seen at %s", span(prose.ToCover(d)), at(r.Time))}
 			}
 		}
 	}

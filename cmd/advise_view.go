@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kgdiag/kgdiag/advise"
+	"github.com/kgdiag/kgdiag/advise/diagnose"
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
@@ -34,7 +35,7 @@ func (o *adviseCmd) showAdvice(c *inspect.Case, r advise.Report, asked []string)
 		}
 		doc.Findings = append(doc.Findings, f)
 	}
-	v := render.View{Data: doc, Report: reportOf(doc.Findings), Blocks: findingBlocks(o.page(), doc.Findings, o.flags.verbose)}
+	v := render.View{Data: doc, Report: reportOf(doc.Findings), Blocks: findingBlocks(o.page(), doc.Findings, o.flags.verbose, avoidedIn(c))}
 	if c.Cluster != (inspect.Cluster{}) {
 		v.Head = o.clusterLine(c.Cluster, "")
 	}
@@ -51,10 +52,10 @@ const indent = "       "
 
 // findingBlocks draws findings, each with its symptoms below it; those of one rule are
 // told once where there are many, but for -v.
-func findingBlocks(p show.Page, fs []advise.Finding, verbose bool) []render.Block {
+func findingBlocks(p show.Page, fs []advise.Finding, verbose bool, effect func(*advise.Finding) string) []render.Block {
 	var out []render.Block
 	for _, s := range advise.Together(fs, verbose) {
-		lines := findingLines(p, &s.Finding, verbose)
+		lines := findingLines(p, &s.Finding, verbose, effect(&s.Finding))
 		if others := s.Others(); others != "" {
 			lines = append(lines, wrapped(p, term.Plain, fmt.Sprintf("the same for %s (-v shows each)", others))...)
 		}
@@ -66,7 +67,19 @@ func findingBlocks(p show.Page, fs []advise.Finding, verbose bool) []render.Bloc
 	return out
 }
 
-func findingLines(p show.Page, f *advise.Finding, verbose bool) []render.Line {
+// avoidedIn says what the fix of a finding would have prevented in a case's window, as why
+// does.
+func avoidedIn(c *inspect.Case) func(*advise.Finding) string {
+	x := c.Index()
+	return func(f *advise.Finding) string {
+		if f.Fix == nil || f.Group == "" {
+			return ""
+		}
+		return diagnose.AvoidedOf(c.Window.Rebalances(x.Timeline(f.Group)), f).String()
+	}
+}
+
+func findingLines(p show.Page, f *advise.Finding, verbose bool, effect string) []render.Line {
 	lines := append([]render.Line{findingHead(f)}, wrapped(p, term.Plain, f.Message)...)
 	if verbose || f.Confidence != inspect.High {
 		for _, e := range f.Evidence {
@@ -74,7 +87,7 @@ func findingLines(p show.Page, f *advise.Finding, verbose bool) []render.Line {
 		}
 	}
 	if f.Fix != nil {
-		lines = append(lines, fixLines(f.Fix)...)
+		lines = append(lines, fixLines(f.Fix, effect)...)
 	}
 	return lines
 }
@@ -111,8 +124,8 @@ func severityStyle(s advise.Severity) term.Style {
 }
 
 // fixLines draws a fix: a table of what to set, or the words where there is nothing
-// to set.
-func fixLines(x *advise.Fix) []render.Line {
+// to set. Effect is what the settings would have prevented, "" for unknown.
+func fixLines(x *advise.Fix, effect string) []render.Line {
 	type row struct{ verb, what, note string }
 	var rows []row
 	last := 0
@@ -136,6 +149,9 @@ func fixLines(x *advise.Fix) []render.Line {
 	if len(rows) == 0 || rows[0].verb == "delete" {
 		rows = append([]row{{verb: "fix", what: x.Summary}}, rows...)
 	}
+	if effect != "" {
+		rows = append(rows, row{verb: "effect", what: effect})
+	}
 	if x.Price != "" && x.Price != "none" {
 		rows = append(rows, row{verb: "trade-off", what: x.Price})
 	}
@@ -152,9 +168,6 @@ func fixLines(x *advise.Fix) []render.Line {
 			text = fmt.Sprintf("%s%-9s %-*s    %s", indent, r.verb, wide, r.what, r.note)
 		}
 		lines = append(lines, render.L("%s", text))
-	}
-	if x.WouldHaveAvoided != nil && *x.WouldHaveAvoided > 0 {
-		lines = append(lines, render.L("%s          would have avoided %s in this window", indent, prose.Plural(*x.WouldHaveAvoided, "rebalance")))
 	}
 	return lines
 }

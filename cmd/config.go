@@ -44,7 +44,7 @@ func (o *configFlags) add(f *pflag.FlagSet) {
 // addTimeouts adds those of a command that judges the past by them.
 func (o *configFlags) addTimeouts(f *pflag.FlagSet) {
 	f.StringArrayVarP(&o.files, "config", "f", nil, "configuration `FILE` of a consumer: checked as advise does, and gives timeouts that cannot be read (repeatable)")
-	f.StringArrayVar(&o.sets, "set", nil, "setting `key=value` that outranks the files, likewise (repeatable)")
+	f.StringArrayVar(&o.sets, "set", nil, "setting `key=value`, as in a file of -f, which it outranks (repeatable)")
 }
 
 func clientNames() []string {

@@ -34,7 +34,7 @@ func AdviseText(c *inspect.Case, rule string) (string, error) {
 		}
 	}
 	var b bytes.Buffer
-	err := render.Render(&b, "table", render.View{Blocks: findingBlocks(show.Page{Width: math.MaxInt}, only, true)}, term.NewPainter(false))
+	err := render.Render(&b, "table", render.View{Blocks: findingBlocks(show.Page{Width: math.MaxInt}, only, true, avoidedIn(c))}, term.NewPainter(false))
 	return b.String(), err
 }
 

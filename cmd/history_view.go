@@ -48,6 +48,10 @@ func (h *historyCmd) view(c *inspect.Case, groups []inspect.History, causes []in
 	if len(groups) == 0 {
 		v.Blocks = append(v.Blocks, render.Block{Lines: []render.Line{noGroupLine(c.Gaps)}, NoTSV: true})
 	}
+	if len(groups) == 1 && groups[0].Troubled() {
+		line := h.page().Label("next", "kgdiag why "+prose.ShellWord(groups[0].Group)+h.connectWords()+h.past.pastWords())
+		v.Blocks = append(v.Blocks, render.Block{Lines: []render.Line{line}, NoTSV: true})
+	}
 	if lines := show.Gaps(inspect.HistoryGaps(c.Gaps)); len(lines) > 0 {
 		v.Blocks = append(v.Blocks, render.Block{Lines: lines, NoTSV: true})
 	}
@@ -147,12 +151,12 @@ func historySummary(g *inspect.History, width int) []render.Line {
 	s := &g.Summary
 	var parts []string
 	if n := len(g.Rebalances); n > 1 { // no rate: the window may be longer than the group is old
-		if span := g.Rebalances[n-1].Time.Sub(g.Rebalances[0].Time.Time).Round(time.Second); span >= time.Minute {
+		if span := g.Rebalances[n-1].Time.Truncate(time.Second).Sub(g.Rebalances[0].Time.Truncate(time.Second)); span >= time.Minute {
 			parts = append(parts, fmt.Sprintf("%d in %s", n, prose.Span(span)))
 		}
 	}
 	if s.Idle != nil && s.Idle.Duration() >= time.Second {
-		parts = append(parts, "partitions of departed members not consumed for "+prose.Span(s.Idle.Duration().Round(time.Second)))
+		parts = append(parts, "partitions of departed members not consumed for "+diagnose.IdleText(s.Idle, s.IdleOf))
 	}
 	if text := diagnose.Paused(s.Stopped, s.StoppedAtMost); text != "-" && text != "none" {
 		parts = append(parts, "members paused for "+text+" in all")

@@ -40,12 +40,12 @@ func (p *pastFlags) add(a *app, c *cobra.Command) {
 	f := c.Flags()
 	f.SortFlags = false
 	f.StringVar(&p.since, "since", usualSince, "how far back, a `TIME`: a duration (also 2d, 1w), an RFC 3339 time, or HH:MM")
-	f.StringVar(&p.until, "until", "", "up to which `TIME`, likewise; now if empty")
+	f.StringVar(&p.until, "until", "", "up to which `TIME`, written as for --since; now if empty")
 	f.StringArrayVar(&p.logs, "log", nil, "client or broker log `FILE`: turns inferred causes into stated ones (repeatable)")
 	f.StringArrayVar(&p.gcLogs, "gc-log", nil, "JVM garbage collection log `FILE`: shows pauses (repeatable)")
 	f.StringArrayVar(&p.pods, "pods", nil, "`FILE` with kubectl get pods -o json, or events, or docker inspect: shows crashes and restarts (repeatable)")
 	f.StringVar(&p.from, "from", "", "read a case `FILE` that record wrote, instead of a cluster")
-	f.Var(&p.budget, "budget", "read about so much of the offsets log at most, the newest: a `SIZE` as 200MB")
+	f.Var(&p.budget, "budget", "read no more of the offsets log than about this `SIZE`, from its end: 200MB")
 	a.addRateLimit(c)
 	p.config.addTimeouts(f)
 	p.groups.addFlags(c)
@@ -53,7 +53,7 @@ func (p *pastFlags) add(a *app, c *cobra.Command) {
 
 // addFor adds --for to a command that can look at the groups before it reads their past.
 func (p *pastFlags) addFor(c *cobra.Command) {
-	c.Flags().StringVar(&p.length, "for", "0", "also look at the groups live for this time, and keep what is seen")
+	c.Flags().StringVar(&p.length, "for", "0", "also look at the groups live for this `TIME`, a duration, and keep what is seen")
 }
 
 // complete reads --for, and the configurations.

@@ -66,10 +66,10 @@ generation, settings, state and coordinator, until --for ends or Ctrl-C.`,
 	}
 	f := c.Flags()
 	o.sel.addFlags(c)
-	f.StringVar(&o.length, "for", "", "end after this time")
+	f.StringVar(&o.length, "for", "", "end after this `TIME`: a duration")
 	f.StringVar(&o.failOn, "fail-on", "never", "exit 1 if `WHAT` happened: never|rebalance|eviction|CAUSE")
-	f.StringVar(&o.settle, "settle", "", "ignore for --fail-on what happens within this time")
-	f.StringVar(&o.untilStable, "until-stable", "", "end with 0 as soon as the groups are Stable for this time, with 1 when --for ends first")
+	f.StringVar(&o.settle, "settle", "", "ignore for --fail-on what happens within this `TIME`")
+	f.StringVar(&o.untilStable, "until-stable", "", "end with 0 as soon as the groups are Stable for this `TIME`, with 1 when --for ends first")
 	f.StringVar(&o.since, "since", "1h", "judge causes by the log since this `TIME`; if given, show its rebalances first")
 	f.StringSliceVar(&o.causes, "cause", nil, "show only rebalances of this `CAUSE`, once it is known (repeatable)")
 	f.StringArrayVar(&o.logs, "log", nil, "client or broker log `FILE`, read again as it grows: turns inferred causes into stated ones (repeatable)")
@@ -316,7 +316,7 @@ func (o *watchCmd) reason(ctx context.Context, r *watch.Result) endReason {
 func (o *watchCmd) outcome(r *watch.Result, reason endReason) error {
 	switch {
 	case reason == endTerminated && o.limit > 0:
-		return incomplete(errors.New("terminated before --for ended: that nothing more came proves nothing"), "")
+		return incomplete(errors.New("terminated before --for ended: what came was shown, what did not come is no all-clear"), "")
 	case o.tripped:
 		return tripped()
 	case o.stable > 0 && reason == endInterrupted:

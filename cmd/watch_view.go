@@ -193,7 +193,7 @@ func (w *watchLines) event(e *watch.Event) error {
 	l := append(w.line(e, style, word), render.P("%s", text))
 	if e.Incident > 0 && e.Type != watch.CauseFound && e.Type != watch.CauseSoFar {
 		n := len([]rune(render.Clean(l.Plain())))
-		l = append(l, render.S(term.Dim, "%s#%d", strings.Repeat(" ", max(2, incidentColumn-n)), e.Incident))
+		l = append(l, render.S(term.Dim, "%sincident %d", strings.Repeat(" ", max(2, incidentColumn-n)), e.Incident))
 	}
 	return w.write(l)
 }
@@ -223,6 +223,9 @@ func (w *watchLines) end(r *watch.Result, reason endReason, lasted time.Duration
 	}
 	if len(parts) == 0 {
 		parts = []string{"no groups"}
+	}
+	if reason == endTerminated && w.o.limit > 0 {
+		mark = "terminated before " + prose.Span(w.o.limit) + " was over, at"
 	}
 	return w.write(render.L("%s %s: %s", mark, prose.Span(lasted.Truncate(time.Second)), strings.Join(parts, "; ")))
 }

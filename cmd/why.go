@@ -115,7 +115,7 @@ func (w *whyCmd) run(c *cobra.Command, args []string) error {
 // document writes a report, whole or not at all.
 func (w *whyCmd) document(write func(io.Writer, *inspect.Case, diagnose.Triage, page.Options) error, c *inspect.Case, t diagnose.Triage) error {
 	var b bytes.Buffer
-	if err := write(&b, c, t, page.Options{Program: "kgdiag " + Version(), Given: w.given(), Sources: w.past.sourceWords(),
+	if err := write(&b, c, t, page.Options{Program: "kgdiag " + Version(), Given: w.given(c), Sources: w.past.sourceWords(),
 		Zone: w.zone(), Now: w.now()}); err != nil {
 		return err
 	}

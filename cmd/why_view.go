@@ -99,7 +99,7 @@ func (w *whyCmd) whyLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line 
 		}
 	}
 	lines = append(lines, w.checkLines(c, d)...)
-	return append(lines, w.nextLines(d)...)
+	return append(lines, w.nextLines(c, d)...)
 }
 
 // verdictLines head a group: the verdict, what happened, and the state now, which has
@@ -163,8 +163,8 @@ func (w *whyCmd) causeLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Lin
 	}
 	if len(d.Records) > 0 {
 		lines = append(lines, stuckLines(c, d)...)
-	} else if d.MemberNotData() {
-		lines = append(lines, p.Paragraph("", "others processed the same partitions in time: look at this member first")...)
+	} else {
+		lines = append(lines, p.Paragraph("", d.MemberAlone())...)
 	}
 	return lines
 }
@@ -197,7 +197,10 @@ func (w *whyCmd) occurrenceLines(d *diagnose.Diagnosis, clock diagnose.Clock) []
 	if more := len(c.List) - len(rows) + 1; more > 0 {
 		out = append(out, render.L("%sand %d more (-v)", show.Indent, more))
 	}
-	return append(out, w.page().Paragraph("", c.Sum)...)
+	for _, note := range c.Notes {
+		out = append(out, w.page().Paragraph("", note)...)
+	}
+	return out
 }
 
 // stuckLines say how to read that record.
@@ -234,17 +237,17 @@ func cureLines(p show.Page, d *diagnose.Diagnosis) []render.Line {
 		lines = append(lines, p.Setting(word, kv, f.Fix.Notes[key], f.ID)...)
 		word = "and"
 	}
-	for _, alt := range f.Fix.Alternatives {
-		for _, kv := range diagnose.Settings(alt) {
-			key, _, _ := strings.Cut(kv, "=")
-			lines = append(lines, p.Setting("", "or "+kv, f.Fix.Notes[key], "")...)
-		}
-	}
 	if text := d.Avoided(f).String(); text != "" {
 		lines = append(lines, p.Paragraph("", text)...)
 	}
 	if f.Fix.Price != "" {
 		lines = append(lines, p.Paragraph("", "trade-off: "+f.Fix.Price)...)
+	}
+	for _, alt := range f.Fix.Alternatives {
+		for _, kv := range diagnose.Settings(alt) {
+			key, _, _ := strings.Cut(kv, "=")
+			lines = append(lines, p.Setting("", "or "+kv, f.Fix.Notes[key], "")...)
+		}
 	}
 	return lines
 }
@@ -271,10 +274,10 @@ func (w *whyCmd) checkLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Lin
 }
 
 // nextLines are the commands to run next.
-func (w *whyCmd) nextLines(d *diagnose.Diagnosis) []render.Line {
+func (w *whyCmd) nextLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line {
 	var lines []render.Line
 	word := "next"
-	for _, c := range d.Commands(w.given()) {
+	for _, c := range d.Commands(w.given(c)) {
 		lines = append(lines, w.page().Command(word, c.Line, c.Why)...)
 		word = ""
 	}
@@ -282,6 +285,10 @@ func (w *whyCmd) nextLines(d *diagnose.Diagnosis) []render.Line {
 }
 
 // given are the flags of this run.
-func (w *whyCmd) given() diagnose.Given {
-	return diagnose.Given{Connect: w.connectWords(), Logs: flagWords("--log", w.past.logs...), Past: w.past.pastWords(), Advise: w.past.adviseWords(), Kept: w.past.from != ""}
+func (w *whyCmd) given(c *inspect.Case) diagnose.Given {
+	live := w.connectWords()
+	if live == "" && w.past.from != "" {
+		live = flagWords("-b", c.Cluster.Bootstrap) // a case file names the cluster that it is of
+	}
+	return diagnose.Given{Connect: w.connectWords(), Live: live, Logs: flagWords("--log", w.past.logs...), Past: w.past.pastWords(), Advise: w.past.adviseWords(), Kept: w.past.from != ""}
 }

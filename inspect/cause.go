@@ -91,7 +91,7 @@ var causes = []CauseInfo{
 	{Cause: SessionExpired, Name: "an expired session", Weight: 16, Acts: true, Evicts: true, Departs: true, Prevented: BySession,
 		Seen:  "A member is gone after a session timeout without a sign of life.",
 		Means: "No heartbeat came for session.timeout.ms: the process crashed, paused (garbage collection, no CPU), lost its network, or closed without LeaveGroup. These look alike from the broker's side; whether it came back, and as which process, narrows it down.",
-		Do:    "A crash: look at the process. A pause: make the session longer than the pause (KGD103).",
+		Do:    "A crash: look at the process. A pause: make the session longer than the pause (KGD201; KGD103 from a GC log).",
 		Words: CauseWords{Member: "{who} sent no heartbeat for {session} and was evicted{times}; {back}"}},
 	{Cause: SyncPhaseExpired, Name: "a session that expired in a rejoin", Weight: 17, Acts: true, Evicts: true, Departs: true, Prevented: ByPollingInSession,
 		Seen:  "A member of a cooperative group was evicted while it was rejoining.",

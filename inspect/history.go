@@ -1,5 +1,7 @@
 package inspect
 
+import "slices"
+
 // History is what a case tells of one group's past in the case's window.
 type History struct {
 	Group         string      `json:"group"`
@@ -44,4 +46,9 @@ func HistoryOf(c *Case, group string, causes []Cause, replay *Overrides) History
 		h.WhatIf = &r
 	}
 	return h
+}
+
+// Troubled reports a rebalance that somebody has to do something about.
+func (h *History) Troubled() bool {
+	return slices.ContainsFunc(h.Rebalances, func(r Rebalance) bool { return r.Cause.Info().Acts })
 }

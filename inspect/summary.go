@@ -16,10 +16,12 @@ type Summary struct {
 	Over       time.Duration `json:"-"`        // the span, in whole seconds
 	// Stopped and StoppedAtMost are how long rebalances paused members that stayed, of
 	// each the longest; null unknown, the latter also where it is of one of them.
-	Stopped       *Millis       `json:"stopped_ms"`
-	StoppedAtMost *Millis       `json:"stopped_at_most_ms"`
-	Idle          *Millis       `json:"idle_ms"` // partitions of departed members, the longest of each departure
-	Causes        map[Cause]int `json:"causes"`
+	Stopped       *Millis `json:"stopped_ms"`
+	StoppedAtMost *Millis `json:"stopped_at_most_ms"`
+	Idle          *Millis `json:"idle_ms"` // partitions of departed members, the longest of each departure
+	// IdleOf is how many departures Idle sums up, without those whose partitions went on at once.
+	IdleOf int           `json:"-"`
+	Causes map[Cause]int `json:"causes"`
 	// Worst is the member that went most often; "" where nobody went twice.
 	Worst      string `json:"worst_member"`
 	WorstCount int    `json:"worst_member_count"`
@@ -67,6 +69,9 @@ func Summarise(list []Rebalance, over time.Duration) Summary {
 		bounded = bounded && (r.StoppedAtMost != nil || r.nobodyPaused())
 		for _, d := range r.Members.Left {
 			s.Idle = sum(s.Idle, d.Idle)
+			if d.LeftIdle() {
+				s.IdleOf++
+			}
 			gone[MemberName(d.ClientID, d.MemberID, d.InstanceID)]++
 		}
 	}
@@ -80,6 +85,9 @@ func Summarise(list []Rebalance, over time.Duration) Summary {
 	}
 	return s
 }
+
+// LeftIdle reports a departure that left partitions without a consumer for a second or more.
+func (d *Departure) LeftIdle() bool { return Or(d.Idle, 0) >= time.Second }
 
 // nobodyPaused reports a rebalance that no member stayed in, or that was none.
 func (r *Rebalance) nobodyPaused() bool {

@@ -156,17 +156,17 @@ func (r *Replay) departure(rb *Rebalance, d *Departure, o Overrides) bool {
 		return false
 	case !decided && need < limit:
 		ev.Need = Millis(need)
-		ev.Why = "needed " + prose.Span(prose.Rounded(need)) + ", would have had " + prose.Exact(limit) + ", if its process lived on"
+		ev.Why = "needed " + prose.Span(prose.ToCover(need)) + ", would have had " + prose.Exact(limit) + ", if its process lived on"
 		r.Undecided = append(r.Undecided, ev)
 		return false
 	}
 	ev.Need = Millis(need)
 	if need < limit {
-		ev.Why = "needed " + prose.Span(prose.Rounded(need)) + ", would have had " + prose.Exact(limit)
+		ev.Why = "needed " + prose.Span(prose.ToCover(need)) + ", would have had " + prose.Exact(limit)
 		r.Avoided = append(r.Avoided, ev)
 		return true
 	}
-	ev.Why = "needed " + prose.Span(prose.Rounded(need)) + ", would have had only " + prose.Exact(limit)
+	ev.Why = "needed " + prose.Span(prose.ToCover(need)) + ", would have had only " + prose.Exact(limit)
 	r.Remaining = append(r.Remaining, ev)
 	return false
 }

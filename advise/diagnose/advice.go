@@ -97,7 +97,7 @@ func (d *Diagnosis) findTheEnd() string {
 	if d.Basis == inspect.Stated || d.given(inspect.FilePods) {
 		return "nothing to set: find out why it ended (kubectl logs --previous)"
 	}
-	return "nothing to set: find out why it ended (kubectl logs --previous; --pods FILE)"
+	return "nothing to set: find out why it ended: kubectl logs --previous, or kgdiag why with --pods FILE"
 }
 
 // Avoided is what the fix of a finding would have prevented in the window.
@@ -108,9 +108,12 @@ type Avoided struct {
 	Open    bool // the evidence leaves another cause open
 }
 
-// Avoided replays the window with a finding's settings; the zero Avoided where nothing
-// of them can be replayed, or nothing was to be prevented.
-func (d *Diagnosis) Avoided(f *advise.Finding) Avoided {
+// Avoided replays the window with a finding's settings.
+func (d *Diagnosis) Avoided(f *advise.Finding) Avoided { return AvoidedOf(d.Rebalances, f) }
+
+// AvoidedOf replays a group's rebalances with a finding's settings; the zero Avoided where
+// nothing of them can be replayed, or nothing was to be prevented.
+func AvoidedOf(list []inspect.Rebalance, f *advise.Finding) Avoided {
 	var o inspect.Overrides
 	for key, value := range f.Fix.Set {
 		_ = o.Set(key, value) // of what cannot be replayed nothing is claimed
@@ -118,7 +121,7 @@ func (d *Diagnosis) Avoided(f *advise.Finding) Avoided {
 	if o == (inspect.Overrides{}) {
 		return Avoided{}
 	}
-	r := inspect.WhatIf(inspect.Timeline{Rebalances: d.Rebalances}, o)
+	r := inspect.WhatIf(inspect.Timeline{Rebalances: list}, o)
 	if r.Evictions == 0 && len(r.Avoided) == 0 {
 		return Avoided{}
 	}
@@ -198,6 +201,7 @@ func (d *Diagnosis) watchFor() string {
 // it; each is "" or begins with a blank.
 type Given struct {
 	Connect string // that name the cluster
+	Live    string // the same for a command that cannot read the case file: its cluster
 	Logs    string // log files, which watch takes as well
 	Past    string // that say where and when to look back, logs included
 	Advise  string // those of Past that advise takes
@@ -212,12 +216,12 @@ type Command struct{ Line, Why string }
 func (d *Diagnosis) Commands(g Given) []Command {
 	var out []Command
 	add := func(command, options, why string) {
-		out = append(out, Command{"kgdiag " + command + " " + prose.ShellWord(d.Group) + g.Connect + options, why})
+		out = append(out, Command{"kgdiag " + command + " " + prose.ShellWord(d.Group) + options, why})
 	}
 	for _, step := range d.Next(g.Kept) {
-		options := g.Logs
+		options := g.Live + g.Logs
 		if step.Command == "record" {
-			options = g.Past
+			options = g.Connect + g.Past
 		}
 		if step.Options != "" {
 			options += " " + step.Options
@@ -225,7 +229,7 @@ func (d *Diagnosis) Commands(g Given) []Command {
 		add(step.Command, options, step.Why)
 	}
 	if d.Others > 0 {
-		add("advise", g.Advise, prose.Plural(d.Others, "unrelated finding"))
+		add("advise", g.Connect+g.Advise, prose.Plural(d.Others, "unrelated finding"))
 	}
 	return out
 }

@@ -154,24 +154,21 @@ func (d *Diagnosis) weakest(r inspect.Rival) string {
 	return why
 }
 
-// Decide says what to read to be sure of the cause; "" where it is.
+// Decide says what to read to be sure of the cause, and what each answer would mean; ""
+// where it is sure.
 func (d *Diagnosis) Decide() string {
 	open := slices.ContainsFunc(d.Rivals, func(r inspect.Rival) bool { return r.WhyNot == "" })
-	settled := d.Cause != inspect.UnknownCause && !open && (d.Confidence == inspect.High || len(d.Rivals) > 0)
-	if d.Basis == inspect.Stated || settled && !d.returnUnclear() {
+	unclear := d.returnUnclear()
+	settled := d.Cause != inspect.UnknownCause && !open && len(d.Rivals) > 0 && !unclear
+	if d.Basis == inspect.Stated || d.Cause.Explained() && !open && !unclear && d.Confidence == inspect.High {
 		return ""
 	}
 	var ask []string
 	if !d.given(inspect.FileLog) {
-		whose := "the log of the coordinator"
-		if d.Member != "" {
-			whose = "the log of client " + d.Member + " or of the coordinator"
-		}
-		ask = append(ask, whose+" (--log FILE)")
+		ask = append(ask, d.askLog(open))
 	}
-	unclear := d.returnUnclear()
 	if unclear && !d.given(inspect.FileGCLog) && d.maybeJava() {
-		ask = append(ask, "its garbage collection log for a pause (--gc-log FILE)")
+		ask = append(ask, "its garbage collection log (--gc-log FILE): a pause as long as the session is the cause")
 	}
 	if d.mayHaveEnded() && !d.given(inspect.FilePods) {
 		alive := "a hang, the network or a close"
@@ -180,14 +177,35 @@ func (d *Diagnosis) Decide() string {
 		}
 		ask = append(ask, "kubectl get pods -o json (--pods FILE): a restart then is a crash, none is "+alive)
 	}
-	if len(ask) == 0 {
+	switch {
+	case len(ask) == 0 && settled:
+		return ""
+	case len(ask) == 0:
 		return "the files that were given do not decide it"
 	}
 	last := len(ask) - 1
 	if last > 0 {
 		ask[last] = "or " + ask[last]
 	}
-	return "to decide: " + strings.Join(ask, ", ")
+	return "to decide: " + strings.Join(ask, "; ")
+}
+
+// askLog names the log that decides, and what its lines would mean: open says that another
+// cause is.
+func (d *Diagnosis) askLog(open bool) string {
+	client := "the log of the client"
+	if d.Member != "" {
+		client = "the log of client " + d.Member
+	}
+	switch {
+	case d.Cause == inspect.PollIntervalExceeded:
+		return client + " (--log FILE): it names an exceeded poll interval, or another cause"
+	case d.Cause == inspect.SessionExpired && open:
+		return client + " or of the coordinator (--log FILE): a shutdown or LeaveGroup then is a close, an expired heartbeat is none"
+	case d.Cause == inspect.SessionExpired:
+		return client + " (--log FILE): a start then is a crash, lost connections are the network, no line at all is a pause"
+	}
+	return client + " or of the coordinator (--log FILE): it states the cause"
 }
 
 // mayHaveEnded reports a cause behind which the end of a process may be.
@@ -245,9 +263,18 @@ func (d *Diagnosis) Since(clock func(inspect.Time) string) string {
 	case first == last:
 		return "; once, at " + clock(first)
 	case regular(gaps):
-		return "; first " + clock(first) + ", " + period(gaps) + ", last " + clock(last)
+		return "; " + d.first() + clock(first) + ", " + period(gaps) + ", last " + clock(last)
 	}
-	return "; first " + clock(first) + ", last " + clock(last)
+	return "; " + d.first() + clock(first) + ", last " + clock(last)
+}
+
+// first says whether the cause may have been there before the window: where nothing of the
+// window comes before its first occurrence, but generations before the window do.
+func (d *Diagnosis) first() string {
+	if r := d.Occurrences[0].Rebalance; len(d.Rebalances) > 0 && r.ID == d.Rebalances[0].ID && r.PreviousGeneration != nil && *r.PreviousGeneration > 1 {
+		return "first in the window at "
+	}
+	return "first "
 }
 
 // at is when it happened: of a departure, the latest time at which the member left.

@@ -18,6 +18,8 @@ type Cost struct {
 	StoppedAtMost *inspect.Millis `json:"stopped_at_most_ms"`
 	Moved         int             `json:"moved"`
 
+	departures int // whose partitions Idle sums up
+
 	slowest *inspect.Rebalance // the one that took longest to converge; nil for none
 }
 
@@ -25,7 +27,7 @@ type Cost struct {
 func (c *Cost) String() string {
 	var parts []string
 	if c.Idle != nil && c.Idle.Duration() >= time.Second && len(c.Partitions) > 0 {
-		parts = append(parts, fmt.Sprintf("%s not consumed for %s", prose.Ranges(c.Partitions, 4), prose.Span(c.Idle.Duration().Round(time.Second))))
+		parts = append(parts, fmt.Sprintf("%s not consumed for %s", prose.Ranges(c.Partitions, 4), IdleText(c.Idle, c.departures)))
 	}
 	if text := Paused(c.Stopped, c.StoppedAtMost); text == "none" {
 		parts = append(parts, "the group as a whole was not paused")
@@ -36,7 +38,7 @@ func (c *Cost) String() string {
 		parts = append(parts, prose.Plural(c.Moved, "partition")+" moved")
 	}
 	if r := c.slowest; r != nil {
-		parts = append(parts, fmt.Sprintf("the slowest rebalance converged in %s, %s last", prose.Span(r.Converged.Duration()), r.ConvergedLast))
+		parts = append(parts, fmt.Sprintf("the slowest rebalance (epoch %s) converged in %s, %s last", GenerationText(*r), prose.Span(r.Converged.Duration()), r.ConvergedLast))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -47,7 +49,17 @@ func (c *Cost) NotConsumed() string {
 	if c.Idle == nil || c.Idle.Duration() < time.Second {
 		return "-"
 	}
-	return prose.Span(c.Idle.Duration().Round(time.Second))
+	return prose.Span(prose.Rounded(c.Idle.Duration()))
+}
+
+// IdleText is how long partitions of departed members were not consumed: of one
+// departure, or the sum over several, which it says.
+func IdleText(idle *inspect.Millis, departures int) string {
+	text := prose.Span(prose.Rounded(idle.Duration()))
+	if departures > 1 {
+		text += fmt.Sprintf(" in all, over %d departures", departures)
+	}
+	return text
 }
 
 // Paused is how long rebalances paused members that stayed: "9–30ms", "at least 9ms",

@@ -31,27 +31,37 @@ func (c Course) Cells() []string {
 type Courses struct {
 	Heads []string // of the columns
 	List  []Course // oldest first; nil where the cause is no member's
-	// Sum says what the longest time between two polls is made of; "" where it is the
-	// time from the last commit to the return.
-	Sum string
+	// Notes say how the columns are to be read: what SILENT is a range of, and what the
+	// longest time between two polls is made of, where it is more than the time from the
+	// last commit to the return.
+	Notes []string
 }
 
 // Courses are the departures of a diagnosis, times as clock writes them.
 func (d *Diagnosis) Courses(clock Clock) Courses {
 	c := Courses{Heads: []string{"LAST COMMIT", "LEFT", "SILENT", "REJOINED", "OUT FOR", "WITHOUT COMMIT"}}
 	longest, most := -1, time.Duration(0)
+	var silence silences
 	for i, oc := range d.Occurrences {
 		if oc.Departure == nil {
 			return Courses{}
 		}
 		c.List = append(c.List, courseOf(oc.Departure, clock))
+		silence.add(oc.Departure)
 		if s := needed(oc.Departure); s > most {
 			longest, most = i, s
 		}
 	}
 	if longest >= 0 {
 		c.List[longest].Longest = len(c.List) > 1
-		c.Sum = sumOf(d.Occurrences[longest].Departure)
+	}
+	if text := silence.text(); text != "" {
+		c.Notes = append(c.Notes, text)
+	}
+	if longest >= 0 {
+		if text := sumOf(d.Occurrences[longest].Departure); text != "" {
+			c.Notes = append(c.Notes, text)
+		}
 	}
 	if d.Cause.Info().Prevented == inspect.ByPollInterval && most > 0 {
 		c.Heads[len(c.Heads)-1] = "BETWEEN POLLS"
@@ -103,14 +113,60 @@ func sumOf(l *inspect.Departure) string {
 	return prose.Span(whole) + " between polls: " + text
 }
 
+// silences are what a reader stumbles over in the column SILENT: ranges, and silences
+// that are shorter than the timeout that is said to have ended.
+type silences struct {
+	ranges bool
+	short  string // the timeout that one is shorter than; "" none
+	from   string // what that timeout is counted from
+}
+
+func (s *silences) add(l *inspect.Departure) {
+	if l.Silent == nil {
+		return
+	}
+	lo, hi := l.Silent[0].Duration(), l.Silent[1].Duration()
+	s.ranges = s.ranges || hi-lo >= time.Second
+	for _, limit := range []struct {
+		by         inspect.Prevention
+		d          *inspect.Millis
+		name, from string
+	}{{inspect.BySession, l.Session, "session.timeout.ms", "heartbeat"}, {inspect.ByPollInterval, l.Rebalance, "max.poll.interval.ms", "poll"}} {
+		if l.Cause.Info().Prevented == limit.by && hi.Round(time.Second) < inspect.Or(limit.d, 0) {
+			s.short, s.from = limit.name, limit.from
+		}
+	}
+}
+
+func (s *silences) text() string {
+	var parts []string
+	if s.short != "" {
+		parts = append(parts, "SILENT counts from its last commit, "+s.short+" from its last "+s.from+", which may be older")
+	}
+	if s.ranges {
+		parts = append(parts, "SILENT is a range: it left before the others had rejoined (LEFT)")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// silent is how long a member had been silent, in the words of the evidence: a range, or
+// the most of one that is too narrow to matter.
+func silent(l *inspect.Departure) string {
+	lo, hi := l.Silent[0].Duration(), l.Silent[1].Duration()
+	if least, most := prose.Measured(lo), prose.Measured(hi); hi-lo >= narrow && least != most {
+		return least + "–" + most
+	}
+	return prose.Measured(hi)
+}
+
+// narrow is a range of a silence that is told as one time.
+const narrow = 500 * time.Millisecond
+
 // courseOf is the course of a departure.
 func courseOf(l *inspect.Departure, clock Clock) Course {
 	c := Course{LastCommit: clock(l.LastCommit), Left: clock(l.LeftBetween[1]), LeftAfter: "-", Rejoined: "-", RejoinedAfter: "-", Silent: "-"}
 	if l.Silent != nil {
-		lo, hi := prose.Rounded(l.Silent[0].Duration()), prose.Rounded(l.Silent[1].Duration())
-		if c.LeftAfter = prose.Span(hi); hi-lo >= time.Second {
-			c.LeftAfter = prose.Span(lo) + "–" + c.LeftAfter
-		}
+		c.LeftAfter = silent(l)
 	}
 	switch {
 	case l.BackAfter != nil && !l.LastCommit.IsZero():

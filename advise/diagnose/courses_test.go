@@ -36,9 +36,35 @@ func TestCoursesAddUp(t *testing.T) {
 		"no return, a poll": {departure(inspect.PollIntervalExceeded, 39, 0, 0), "BETWEEN POLLS", "39s", ""},
 		"rounded":           {departure(inspect.SessionExpired, 39.4, 0, 0), "WITHOUT COMMIT", "40s", ""},
 	} {
-		got := c.d.Courses(clock)
-		if head := got.Heads[len(got.Heads)-1]; head != c.head || got.List[0].Silent != c.silent || got.Sum != c.sum {
-			t.Errorf("%s: %s %s %q, want %s %s %q", name, head, got.List[0].Silent, got.Sum, c.head, c.silent, c.sum)
+		got, sum := c.d.Courses(clock), ""
+		if n := len(got.Notes); n > 1 {
+			sum = got.Notes[1] // below what the range of the silence means
+		}
+		if head := got.Heads[len(got.Heads)-1]; head != c.head || got.List[0].Silent != c.silent || sum != c.sum {
+			t.Errorf("%s: %s %s %q, want %s %s %q", name, head, got.List[0].Silent, sum, c.head, c.silent, c.sum)
+		}
+	}
+}
+
+// A silence shorter than the timeout that is said to have ended it, or a range, says why.
+func TestSilenceSaysWhatItCountsFrom(t *testing.T) {
+	const counts, before = "SILENT counts from its last commit, ", "SILENT is a range: it left before the others had rejoined (LEFT)"
+	for name, c := range map[string]struct {
+		cause        inspect.Cause
+		least, most  time.Duration
+		session, max time.Duration
+		want         string
+	}{
+		"as long as the session": {inspect.SessionExpired, 46 * time.Second, 46 * time.Second, 45 * time.Second, time.Hour, ""},
+		"shorter":                {inspect.SessionExpired, 42 * time.Second, 42 * time.Second, 45 * time.Second, time.Hour, counts + "session.timeout.ms from its last heartbeat, which may be older"},
+		"a range":                {inspect.SessionExpired, 46 * time.Second, 50 * time.Second, 45 * time.Second, time.Hour, before},
+		"a poll interval":        {inspect.PollIntervalExceeded, 15 * time.Second, 19 * time.Second, 10 * time.Second, 20 * time.Second, counts + "max.poll.interval.ms from its last poll, which may be older; " + before},
+		"a close":                {inspect.MemberLeft, time.Second, time.Second, 10 * time.Second, 20 * time.Second, ""},
+	} {
+		l := &inspect.Departure{Cause: c.cause, Silent: &[2]inspect.Millis{inspect.Millis(c.least), inspect.Millis(c.most)}, Session: inspect.Ms(c.session), Rebalance: inspect.Ms(c.max)}
+		d := &Diagnosis{Cause: c.cause, Occurrences: []Occurrence{{Departure: l}}}
+		if got := strings.Join(d.Courses(func(inspect.Time) string { return "-" }).Notes, "\n"); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package diagnose
 import (
 	"cmp"
 	"slices"
-	"time"
 
 	"github.com/kgdiag/kgdiag/advise"
 	"github.com/kgdiag/kgdiag/inspect"
@@ -211,13 +210,14 @@ func (d *Diagnosis) past(c *inspect.Case, t *inspect.Timeline, o Options) {
 
 // cost sums up what the rebalances cost.
 func (d *Diagnosis) cost() {
+	d.Cost.departures = d.Summary.IdleOf
 	d.Cost.Idle, d.Cost.Stopped, d.Cost.StoppedAtMost = d.Summary.Idle, d.Summary.Stopped, d.Summary.StoppedAtMost
 	seen := map[string]bool{}
 	d.Cost.slowest = d.slowestConvergence()
 	for i := range d.Rebalances {
 		d.Cost.Moved += d.Rebalances[i].Moved
 		for _, l := range d.Rebalances[i].Members.Left {
-			if inspect.Or(l.Idle, 0) < time.Second {
+			if !l.LeftIdle() {
 				continue // the next owner went on at once, or there is none to come
 			}
 			for _, p := range l.IdlePartitions {

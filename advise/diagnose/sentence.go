@@ -98,11 +98,15 @@ func (d *Diagnosis) needsEvidence() bool {
 	return d.Basis == inspect.Stated || d.Cause == inspect.UnknownCause || len(d.Occurrences) > 0 && d.Occurrences[0].Departure == nil
 }
 
-// MemberNotData reports that others worked the same partitions at their usual pace
-// while this member did not: the member is to be looked at before the data.
-func (d *Diagnosis) MemberNotData() bool {
+// MemberAlone says that others processed the same partitions at their usual pace while
+// this member did not, and what to look at before the setting is changed; "" where that
+// is not so.
+func (d *Diagnosis) MemberAlone() string {
 	coped := func(oc Occurrence) bool { return oc.Departure != nil && oc.Departure.OthersCoped }
-	return d.Cause == inspect.PollIntervalExceeded && len(d.Occurrences) > 0 && !slices.ContainsFunc(d.Occurrences, func(oc Occurrence) bool { return !coped(oc) })
+	if d.Cause != inspect.PollIntervalExceeded || len(d.Occurrences) == 0 || slices.ContainsFunc(d.Occurrences, func(oc Occurrence) bool { return !coped(oc) }) {
+		return ""
+	}
+	return "others processed the same partitions in time, so " + d.Member + " alone is slow: look at its host and at what it calls first, then set what FIX says"
 }
 
 // Unsure reports a cause that is no more than likely.

@@ -71,7 +71,16 @@ func (d *Diagnosis) Headline(now time.Time, clock Clock) (word Verdict, text, mo
 	case counts == "":
 		return d.Verdict, d.Now(now), ""
 	}
-	return d.Verdict, counts, "currently " + d.Now(now)
+	return d.Verdict, counts, d.stateNow(now)
+}
+
+// stateNow is Now behind what happened before: that a group rebalances too often and is
+// Stable at the moment is no contradiction.
+func (d *Diagnosis) stateNow(now time.Time) string {
+	if d.Live == nil || d.State == "" {
+		return d.Now(now)
+	}
+	return "now in state " + d.Now(now)
 }
 
 // Now is the group's state as it was described: "Stable, generation 47, 3 members,
@@ -243,7 +252,7 @@ func BeforeText(r inspect.Rebalance) string {
 func CauseText(r inspect.Rebalance) string {
 	s := string(r.Cause)
 	if back := r.Back(); back != nil {
-		s += ", was out " + prose.Span(back.Duration().Round(time.Second))
+		s += ", was out " + prose.Span(prose.Rounded(back.Duration()))
 	}
 	return s
 }

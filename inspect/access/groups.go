@@ -86,9 +86,9 @@ func (s *surveyor) describeGroups(ctx context.Context, placement Right) (g, t Ri
 	case other != nil && denied == 0:
 		g.fail(other)
 	case denied == 0 && seen > 0:
-		g.State, g.Detail = Yes, fmt.Sprintf("%d of %d tried", seen, len(ids))
+		g.State, g.Detail = Yes, fmt.Sprintf("tried on %s: %d readable", tried(len(ids), len(s.groups)), seen)
 	case denied > 0:
-		g.State, g.Detail = No, fmt.Sprintf("denied for %d of %d tried", denied, len(ids))
+		g.State, g.Detail = No, fmt.Sprintf("tried on %s: denied for %d", tried(len(ids), len(s.groups)), denied)
 	}
 	if t.State == Unknown {
 		t = shown
@@ -100,6 +100,14 @@ func (s *surveyor) describeGroups(ctx context.Context, placement Right) (g, t Ri
 		t.fail(fmt.Errorf("committed offsets: %w", committed))
 	}
 	return g, t
+}
+
+// tried says on how many of the listed groups something was tried.
+func tried(n, of int) string {
+	if n >= of {
+		return fmt.Sprintf("all %d", n)
+	}
+	return fmt.Sprintf("%d of %d, as a sample", n, of)
 }
 
 // coordinator asks who coordinates a group, where the topic behind it shows.

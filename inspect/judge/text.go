@@ -10,17 +10,8 @@ import (
 func itoa(n int32) string   { return strconv.FormatInt(int64(n), 10) }
 func itoa64(n int64) string { return strconv.FormatInt(n, 10) }
 
-// dur prints a duration to be compared with others, as the rest of a page writes them:
-// 400ms, 1.8s, 45s, 5m02s.
-func dur(d time.Duration) string {
-	switch d = max(0, d); {
-	case d < time.Second:
-		return prose.Exact(d.Round(10 * time.Millisecond))
-	case d < 20*time.Second:
-		return prose.Exact(d.Round(100 * time.Millisecond))
-	}
-	return prose.Exact(d.Round(time.Second))
-}
+// dur prints a duration to be compared with others.
+func dur(d time.Duration) string { return prose.Measured(d) }
 
 // between prints an interval of two durations.
 func between(lo, hi time.Duration) string {

@@ -95,7 +95,7 @@ func causeOf(e *watch.Event) string {
 		text += ", " + diagnose.LikelihoodOf(e.Cause, e.Confidence, e.Basis)
 	}
 	if !e.Past {
-		text = fmt.Sprintf("#%d %s", e.Incident, text)
+		text = fmt.Sprintf("incident %d: %s", e.Incident, text)
 	}
 	why := e.Reason()
 	if e.Member != "" {
@@ -163,7 +163,7 @@ func within(e *watch.Event) string {
 	if e.PollEvery == nil {
 		return ""
 	}
-	return "polled every " + span(e.PollEvery)
+	return "kgdiag looks every " + span(e.PollEvery)
 }
 
 // joinParts joins what is not empty by commas.

@@ -111,8 +111,8 @@ func (w *writer) cause(g *Group, d *diagnose.Diagnosis) {
 		}
 	}
 	if len(d.Records) == 0 {
-		if d.MemberNotData() {
-			g.Evidence = append(g.Evidence, "others processed the same partitions in time: look at this member first")
+		if text := d.MemberAlone(); text != "" {
+			g.Evidence = append(g.Evidence, text)
 		}
 		return
 	}

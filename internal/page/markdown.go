@@ -95,8 +95,8 @@ func (m *message) courses(g *Group) {
 		lines = append(lines, fmt.Sprintf("and %d more", g.CoursesCut))
 	}
 	m.fence("text", lines)
-	if g.Courses.Sum != "" {
-		m.text(g.Courses.Sum)
+	for _, note := range g.Courses.Notes {
+		m.text(note)
 	}
 }
 

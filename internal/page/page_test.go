@@ -36,7 +36,7 @@ func slowOrders(t *testing.T) *inspect.Case {
 	return c
 }
 
-var options = Options{Program: "kgdiag v1", Given: diagnose.Given{Connect: " -b kafka-1:9092"}, Zone: time.UTC, Now: time.Date(2026, 11, 21, 14, 0, 0, 0, time.UTC)}
+var options = Options{Program: "kgdiag v1", Given: diagnose.Given{Connect: " -b kafka-1:9092", Live: " -b kafka-1:9092"}, Zone: time.UTC, Now: time.Date(2026, 11, 21, 14, 0, 0, 0, time.UTC)}
 
 // write makes the page of groups of a case.
 func write(t *testing.T, c *inspect.Case, ids ...string) string {

@@ -67,6 +67,18 @@ func Rounded(d time.Duration) time.Duration {
 	return d.Round(time.Second)
 }
 
+// Measured is a duration that was measured and is compared with others, rounded as
+// everywhere on a page: 400ms, 1.8s, 12.5s, 45s, 5m02s.
+func Measured(d time.Duration) string {
+	switch d = max(0, d); {
+	case d < time.Second:
+		return Exact(d.Round(10 * time.Millisecond))
+	case d < 20*time.Second:
+		return Exact(d.Round(100 * time.Millisecond))
+	}
+	return Exact(d.Round(time.Second))
+}
+
 // Exact is a duration to the millisecond, as a setting is compared with it: 350ms,
 // 2.5s, 45s, 5m, 7m48s, 1h30m, 2d03h.
 func Exact(d time.Duration) string {
@@ -113,10 +125,10 @@ func WholeSeconds(d time.Duration) time.Duration {
 }
 
 // ToCover is d as people compare it with a limit that has to cover it: whole seconds,
-// rounded up, from ten on; tenths below.
+// from ten on, tenths below, rounded up.
 func ToCover(d time.Duration) time.Duration {
 	if d < 10*time.Second {
-		return d.Truncate(100 * time.Millisecond)
+		return upward(d)
 	}
 	return WholeSeconds(d)
 }

@@ -76,7 +76,7 @@ func (c *Lanes) Lines() []Line {
 	}
 	var more []string
 	if crowded && c.Legend != "" {
-		more = append(more, "a digit: so many in one column, 9: or more")
+		more = append(more, "a digit: that many rebalances in one column; 9: nine or more")
 	}
 	if hidden > 0 {
 		more = append(more, fmt.Sprintf("(%d %s)", hidden, c.Rest))

@@ -167,7 +167,7 @@ func TestLanesCountMarksThatShareAColumn(t *testing.T) {
 	if want := "rebalance            2                   9"; strings.TrimRight(lines[2].Plain(), " ") != want {
 		t.Errorf("%q, want %q", lines[2].Plain(), want)
 	}
-	if got := lines[len(lines)-1].Plain(); got != "a digit: so many in one column, 9: or more" {
+	if got := lines[len(lines)-1].Plain(); got != "a digit: that many rebalances in one column; 9: nine or more" {
 		t.Errorf("the legend ends with %q", got)
 	}
 }

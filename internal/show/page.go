@@ -68,15 +68,15 @@ func (p Page) Setting(word, what, note, id string) []render.Line {
 	return lines
 }
 
-// Command is a command to copy, with what it is for behind it, or below it where the
-// line has no room.
+// Command is a command to copy, with what it is for behind it as a shell's comment, or
+// below it where the line has no room.
 func (p Page) Command(word, command, why string) []render.Line {
-	for _, s := range []string{fmt.Sprintf("%-53s  %s", command, why), command + "  " + why} {
+	for _, s := range []string{fmt.Sprintf("%-51s  # %s", command, why), command + "  # " + why} {
 		if prose.Width(s) <= p.room() {
 			return []render.Line{p.Label(word, s)}
 		}
 	}
-	return []render.Line{p.Label(word, command), p.Label("", "  ("+why+")")}
+	return []render.Line{p.Label(word, command), p.Label("", "  # "+why)}
 }
 
 // Rows are lines of cells, each column as wide as its widest, line ends trimmed.
