@@ -157,12 +157,11 @@ func (b *batch) readEntry(rec []byte) (e entry, after []byte, ok bool) {
 	return e, after, ok
 }
 
-// isCommit reports whether a record that cut has split off is an offset commit, by
-// the shortest way to its key's type. What does not hold together is none, and left
-// to readEntry.
-func isCommit(rec []byte) bool {
+// commitOf is the group of a record that cut has split off, if it is an offset commit, by
+// the shortest way there. What does not hold together is none, and left to readEntry.
+func commitOf(rec []byte) (group []byte, ok bool) {
 	if len(rec) < 8 {
-		return false
+		return nil, false
 	}
 	at := 1       // past the attributes
 	for range 3 { // time, offset, length of the key
@@ -172,7 +171,14 @@ func isCommit(rec []byte) bool {
 		}
 		at++
 	}
-	return at+1 < len(rec) && rec[at] == 0 && rec[at+1] <= byte(inspect.RecOffsetCommit)
+	if at+4 > len(rec) || rec[at] != 0 || rec[at+1] > byte(inspect.RecOffsetCommit) {
+		return nil, false
+	}
+	n := int(rec[at+2])<<8 | int(rec[at+3])
+	if at += 4; at+n > len(rec) {
+		return nil, false
+	}
+	return rec[at : at+n], true
 }
 
 // blob reads bytes behind a varint length; -1 is null.

@@ -10,6 +10,9 @@ import (
 	"github.com/kgdiag/kgdiag/inspect"
 )
 
+// benchGroups are the groups of a log.
+var benchGroups = []string{"orders-service", "payments", "group-00001", "group-00002", "group-00003", "mail-sender-eu", "mail-sender-us", "audit"}
+
 // benchLog is a log of n commits in batches of the given size, with a GroupMetadata
 // record in each ten thousand.
 func benchLog(n, perBatch int) []byte {
@@ -20,10 +23,10 @@ func benchLog(n, perBatch int) []byte {
 		deltas := make([]int32, perBatch)
 		for i := range recs {
 			deltas[i] = int32(i)
-			recs[i] = commitRecord("group-of-the-log", int32(i%12), int64(base+i))
+			recs[i] = commitRecord(benchGroups[base/perBatch%len(benchGroups)], int32(i%12), int64(base+i))
 		}
 		if base%10_000 == 0 {
-			recs[0] = groupRecord("group-of-the-log", int32(base))
+			recs[0] = groupRecord(benchGroups[0], int32(base))
 		}
 		log = append(log, makeBatch(int64(base), int32(perBatch), deltas, at, 0, recs)...)
 	}
@@ -41,7 +44,8 @@ func BenchmarkWalk(b *testing.B) {
 	}{
 		{"100-a-batch/no-commits", 100, Filter{}},
 		{"1-a-batch/no-commits", 1, Filter{}},
-		{"100-a-batch/commits-of-another", 100, Filter{Commits: true, Groups: map[string]bool{"other": true}}},
+		{"100-a-batch/commits-of-few", 100, Filter{Commits: true, Groups: map[string]bool{"payments-old": true, "group-00017": true, "orders": true, "checkout": true}}},
+		{"10-a-batch/commits-of-few", 10, Filter{Commits: true, Groups: map[string]bool{"payments-old": true, "group-00017": true, "orders": true, "checkout": true}}},
 		{"100-a-batch/all", 100, Filter{Commits: true}},
 	} {
 		b.Run(bench.name, func(b *testing.B) {

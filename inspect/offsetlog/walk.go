@@ -120,11 +120,49 @@ func (f *found) recycle() {
 // walker walks fetched batches in place. One goroutine owns it.
 type walker struct {
 	filter  *Filter
+	few     *sieve // lets the filter's groups through; nil: there are too many for it
 	inflate inflater
 	dec     decoder
 }
 
-func newWalker(f *Filter) *walker { return &walker{filter: f, dec: decoder{in: newInterner()}} }
+func newWalker(f *Filter) *walker {
+	return &walker{filter: f, few: newSieve(f.Groups), dec: decoder{in: newInterner()}}
+}
+
+// sieve says of most groups that are not wanted that they are not, without looking them up.
+type sieve [1024]bool
+
+// fewGroups is up to how many groups a sieve is worth its while.
+const fewGroups = len(sieve{}) / 4
+
+func newSieve(groups map[string]bool) *sieve {
+	if groups == nil || len(groups) > fewGroups {
+		return nil
+	}
+	s := new(sieve)
+	for id := range groups {
+		s[meshOf([]byte(id))] = true
+	}
+	return s
+}
+
+// meshOf is where a group would fall through: ids differ at their end, and in their length.
+func meshOf(group []byte) int {
+	n := len(group)
+	if n < 2 {
+		return n
+	}
+	return (n + 31*int(group[n-1]) + 67*int(group[n-2])) % len(sieve{})
+}
+
+// passes reports a commit that nobody wants, by its key alone.
+func (w *walker) passes(rec []byte) bool {
+	group, ok := commitOf(rec)
+	if !ok {
+		return false
+	}
+	return !w.filter.Commits || w.few != nil && !w.few[meshOf(group)]
+}
 
 // walk takes the batches of a fetch into f, and reports whether the span is done.
 func (w *walker) walk(records []byte, partition int32, s span, f *found) (done bool) {
@@ -216,14 +254,14 @@ func (w *walker) records(b *batch, partition int32, s span, f *found, count bool
 	if b.attrs&attrTransactional != 0 {
 		kind = provisional
 	}
-	short := !count && !w.filter.Commits
+	short := !count && (!w.filter.Commits || w.few != nil)
 	for n := b.count; n > 0; n-- {
 		rec, rest, ok := cut(body)
 		if !ok {
 			f.malformed += int64(n)
 			return
 		}
-		if body = rest; short && isCommit(rec) {
+		if body = rest; short && w.passes(rec) {
 			continue
 		}
 		e, after, ok := b.readEntry(rec)

@@ -132,7 +132,7 @@ func (s *scan) readOnce(ctx context.Context, parts map[int32][]string, groups []
 }
 
 // mostAtOnce is up to how many offsets of all groups are read with their commits in one go.
-const mostAtOnce = 1 << 18
+const mostAtOnce = 1 << 16
 
 // readTwice reads a window that holds very many commits: first which groups changed, which
 // passes over the commits, and then the commits of those groups alone. Two readings take
