@@ -70,6 +70,28 @@ func (r *run) readLog(ctx context.Context) (apply func()) {
 				r.noteLog(id, p, records, found[p].err)
 			}
 		}
+		r.noteGenerations()
+	}
+}
+
+// fewGroups is up to how many of all groups each one's generation is looked for in the whole
+// log. Of more, those without members have none to be told beyond what stands at its end.
+const fewGroups = 20
+
+// broad reports whether so many groups are shown that nobody asked for one of them.
+func (r *run) broad() bool { return len(r.sel.Groups) == 0 && len(r.drafts) > fewGroups }
+
+// noteGenerations makes one Gap of the generations that were not looked for any further.
+func (r *run) noteGenerations() {
+	without := 0
+	for _, id := range r.inLog() {
+		if g := &r.drafts[id].group; g.Partition >= 0 && len(g.Members) == 0 && g.Generation == nil {
+			without++
+		}
+	}
+	if r.broad() && without > 0 {
+		r.gap(inspect.Gap{Fact: inspect.FactGeneration, What: "generation of " + prose.Plural(without, "group") + " without members",
+			Why: "no record of theirs stands near the end of " + locate.OffsetsTopic + ", and of all groups no more is read for those", Needs: "naming the group"})
 	}
 }
 
@@ -119,6 +141,9 @@ func (r *run) inLog() []string {
 // classic one its newest GroupMetadata, else who each present member is.
 func (r *run) enough(group string, records []inspect.Record) bool {
 	g := &r.drafts[group].group
+	if r.broad() && len(g.Members) == 0 {
+		return true
+	}
 	known := map[string]bool{}
 	for i := range records {
 		if records[i].Type == inspect.RecGroupMetadata {
