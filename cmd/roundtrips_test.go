@@ -3,9 +3,15 @@ package cmd
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"encoding/pem"
 	"fmt"
+	"io"
+	"net"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,6 +22,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kversion"
+	"github.com/twmb/franz-go/pkg/sasl/plain"
 
 	"github.com/kgdiag/kgdiag/inspect/past"
 	"github.com/kgdiag/kgdiag/internal/delay"
@@ -30,21 +37,57 @@ const trip = 50 * time.Millisecond
 // distant is a simulated cluster at a distance, in a bubble of testing/synctest.
 type distant struct {
 	*fakecluster.Cluster
-	t *testing.T
+	t      *testing.T
+	near   delay.Dial // how the commands reach it
+	args   []string   // what they need beside its address
+	client []kgo.Opt  // the same of a client of the test
 }
 
 // at runs f in a bubble with a cluster of three brokers of Kafka 4.1.
-func at(t *testing.T, f func(d *distant)) {
+func at(t *testing.T, f func(d *distant), opts ...fakecluster.Option) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		c, err := fakecluster.New(fakecluster.Enclosed(), fakecluster.Brokers(3), fakecluster.Topic("work", 6), fakecluster.MinSession(time.Second),
-			fakecluster.Kfake(kfake.MaxVersions(kversion.V4_1_0())))
+		c, err := fakecluster.New(append([]fakecluster.Option{fakecluster.Enclosed(), fakecluster.Brokers(3), fakecluster.Topic("work", 6), fakecluster.MinSession(time.Second),
+			fakecluster.Kfake(kfake.MaxVersions(kversion.V4_1_0()))}, opts...)...)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		f(&distant{c, t})
+		f(&distant{Cluster: c, t: t, near: c.Dial})
 	})
+}
+
+// secure has the commands reach the cluster by TLS, as a user with a password.
+func (d *distant) secure(srv *httptest.Server, name, password string) {
+	d.t.Helper()
+	ca := filepath.Join(d.t.TempDir(), "ca.pem")
+	if err := os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw}), 0o600); err != nil {
+		d.t.Fatal(err)
+	}
+	d.args = []string{"-X", "security.protocol=SASL_SSL", "-X", "ssl.ca.location=" + ca, "-X", "sasl.mechanism=PLAIN", "-X", "sasl.username=" + name, "-X", "sasl.password=" + password}
+	d.client = []kgo.Opt{kgo.SASL(plain.Auth{User: name, Pass: password}.AsMechanism())}
+	cfg := &tls.Config{Certificates: srv.TLS.Certificates}
+	d.near = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		far, err := d.Dial(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		ours, theirs := net.Pipe()
+		go func() {
+			defer far.Close()
+			end := tls.Server(theirs, cfg)
+			defer end.Close()
+			if end.HandshakeContext(context.WithoutCancel(ctx)) != nil { // before both ways use it: time stands still while one waits for a lock
+				return
+			}
+			go func() {
+				_, _ = io.Copy(end, far) // the end of one is that of both
+				theirs.Close()
+			}()
+			_, _ = io.Copy(far, end)
+		}()
+		return ours, nil
+	}
 }
 
 // join starts a member and waits until the group has n.
@@ -63,7 +106,7 @@ func (d *distant) join(group, client string, n int) *fakecluster.Member {
 // groups makes n groups that have committed.
 func (d *distant) groups(n int) {
 	d.t.Helper()
-	cl, err := kgo.NewClient(kgo.SeedBrokers(d.Addrs()...), kgo.Dialer(d.Dial), kgo.DisableClientMetrics())
+	cl, err := kgo.NewClient(append(d.client, kgo.SeedBrokers(d.Addrs()...), kgo.Dialer(d.Dial), kgo.DisableClientMetrics())...)
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -80,12 +123,12 @@ func (d *distant) groups(n int) {
 // run runs a command line over a link of its own and gives its round trips.
 func (d *distant) run(args ...string) (trips int, counted delay.Count) {
 	d.t.Helper()
-	link := delay.New(d.Dial, trip)
+	link := delay.New(d.near, trip)
 	var stdout, stderr bytes.Buffer
 	a := &app{streams: &term.Streams{In: strings.NewReader(""), Out: &stdout, Err: &stderr},
 		now: time.Now, getenv: func(string) string { return "" }, dial: link.Dial}
 	start := time.Now()
-	code := a.run(context.Background(), append(args, "-b", d.Addrs()[0]))
+	code := a.run(context.Background(), slices.Concat(args, d.args, []string{"-b", d.Addrs()[0]}))
 	took := time.Since(start)
 	time.Sleep(10 * trip) // of the bubble: what is still under way arrives, for time ends with the test
 	if code != exitOK {
@@ -98,11 +141,27 @@ func (d *distant) run(args ...string) (trips int, counted delay.Count) {
 // that gets one more round trip has a request that waits for an answer which it does not
 // need, or a real reason: then the table says so.
 func TestRoundTrips(t *testing.T) {
+	holdTrips(t, 0, func(*distant) {})
+}
+
+// TestSecuredRoundTrips holds that TLS and SASL add their handshakes to each row of
+// connections, and nothing else.
+func TestSecuredRoundTrips(t *testing.T) {
+	srv := httptest.NewUnstartedServer(nil)
+	srv.StartTLS() // for its certificate of 127.0.0.1
+	defer srv.Close()
+	holdTrips(t, 1, func(d *distant) { d.secure(srv, "sre", "secret") }, fakecluster.Superuser("PLAIN", "sre", "secret"))
+}
+
+// holdTrips holds the commands to a column of the table of docs/roundtrips.md.
+func holdTrips(t *testing.T, column int, setUp func(*distant), opts ...fakecluster.Option) {
+	t.Helper()
 	written, err := os.ReadFile("../docs/roundtrips.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	at(t, func(d *distant) {
+		setUp(d)
 		if err := d.Feed("work", 6, 20*time.Second); err != nil {
 			d.t.Fatal(err)
 		}
@@ -119,11 +178,11 @@ func TestRoundTrips(t *testing.T) {
 			trips, count := d.run(strings.Fields(c)...)
 			d.t.Logf("%s: %d round trips, %+v", c, trips, count)
 			// Which broker a group or a topic has is left to chance, so that it may be fewer.
-			if most := heldTrips(d.t, string(written), c); trips > most {
+			if most := heldTrips(d.t, string(written), c, column); trips > most {
 				d.t.Errorf("%s: %d round trips, docs/roundtrips.md says at most %d", c, trips, most)
 			}
 		}
-	})
+	}, opts...)
 }
 
 // What a command scans takes at least the time that --rate-limit leaves for it, and not
@@ -181,12 +240,11 @@ func TestWatchGathers(t *testing.T) {
 	})
 }
 
-// heldTrips is what the table says of a command.
-func heldTrips(t *testing.T, page, command string) int {
+// heldTrips is what a column of the table says of a command.
+func heldTrips(t *testing.T, page, command string, column int) int {
 	t.Helper()
 	_, row, ok := strings.Cut(page, "| `kgdiag "+command+"` | ")
-	number, _, _ := strings.Cut(row, " ")
-	n, err := strconv.Atoi(number)
+	n, err := strconv.Atoi(strings.Split(row, " | ")[column])
 	if !ok || err != nil {
 		t.Fatalf("docs/roundtrips.md has no row for %q", command)
 	}

@@ -64,6 +64,7 @@ func (c Config) connect(ctx context.Context, d *dialer, topics []string) (*kgo.C
 	if len(w.meta.Brokers) <= mostPrepared {
 		for _, x := range w.meta.Brokers {
 			d.prepare(net.JoinHostPort(x.Host, strconv.Itoa(int(x.Port))))
+			d.logIn(w.client, x.NodeID)
 		}
 	}
 	if err := c.checkAdvertised(ctx, w.client, d, w.seed, w.meta); err != nil {

@@ -8,6 +8,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
@@ -47,6 +48,18 @@ func (d *dialer) prepare(addr string) {
 		p.conn, p.err = d.establish(d.life, addr)
 		p.at = time.Now()
 	}()
+}
+
+// logIn has the client take the connection to a broker into use before it has anything to
+// ask: it logs in with the first request only, and that takes two round trips or more.
+// Without a login it does nothing.
+func (d *dialer) logIn(cl *kgo.Client, broker int32) {
+	if d.c.login.Mechanisms == nil {
+		return
+	}
+	req := kmsg.NewPtrApiVersionsRequest()
+	req.ClientSoftwareName, req.ClientSoftwareVersion = softwareName, softwareVersion(d.c.version)
+	go func() { _, _ = cl.Broker(int(broker)).Request(d.life, req) }() // whoever asks in earnest is told what is wrong
 }
 
 // Warm opens a connection to a broker that a client will fetch from before long.
