@@ -36,7 +36,7 @@ func (h *historyCmd) view(c *inspect.Case, groups []inspect.History, causes []in
 	v := render.View{Wide: true, Head: h.clusterLine(c.Cluster, ""), Data: historyDoc{h.envelopeOf("kgdiag.history/v1", c), groups}}
 	quiet := 0
 	for i := range groups {
-		if len(groups) > 3 && len(groups[i].Rebalances) == 0 && !h.flags.verbose {
+		if len(groups) > 3 && len(groups[i].Rebalances) == 0 && !groups[i].Summary.Unread && !h.flags.verbose {
 			quiet++
 			continue
 		}
@@ -91,7 +91,10 @@ func (h *historyCmd) blocks(g *inspect.History, w inspect.Window, causes []inspe
 // since when the log is whole.
 func (h *historyCmd) headLine(g *inspect.History, w inspect.Window, causes []inspect.Cause) render.Line {
 	l := render.Line{render.S(term.Bold, "%s", g.Group)}
-	if len(g.Rebalances) == 0 {
+	switch {
+	case g.Summary.Unread:
+		return append(l, render.P("  no rebalance is known in %s: its past was not read, or not whole", prose.Span(w.Length().Round(time.Second))))
+	case len(g.Rebalances) == 0:
 		l = append(l, render.P("  no rebalance in %s", prose.Span(w.Length().Round(time.Second))))
 		if len(causes) > 0 {
 			l = append(l, render.P(" by %s", prose.Joined(causes)))
@@ -101,7 +104,7 @@ func (h *historyCmd) headLine(g *inspect.History, w inspect.Window, causes []ins
 		} else {
 			l = append(l, render.P("; none is known from before"))
 		}
-	} else {
+	default:
 		l = append(l, render.P("  %s, %s", prose.Plural(len(g.Rebalances), "rebalance"), h.clock(w).Span()))
 	}
 	if g.Whole {

@@ -25,6 +25,8 @@ func HistoryOf(c *Case, group string, causes []Cause, replay *Overrides) History
 	t, w := c.Timeline(group), c.Window
 	h := History{Group: group, Rebalances: w.Rebalances(t, causes...), Last: w.LastBefore(t), Spans: []Span{}, Pauses: []Pause{}}
 	h.Summary = Summarise(h.Rebalances, w.Length())
+	unread := func(g Gap) bool { return g.Group == "" || g.Group == group }
+	h.Summary.Unread = len(h.Rebalances) == 0 && slices.ContainsFunc(NoHistory(c.Gaps), unread)
 	if t == nil {
 		return h
 	}
