@@ -273,10 +273,21 @@ func (s *Subject) evictedHow(es []inspect.LogEvent, told string) string {
 		return what + "; in this client (" + s.oldClient() + ") session.timeout.ms" + s.said(keySession) + " bounds the time between two polls"
 	case beatsInPoll(family, version):
 		return what + "; this version (" + version + ") sends heartbeats only in poll(), so that session.timeout.ms" + s.said(keySession) + " bounds the time between two polls"
+	case family != "" && !beatsAlone(family, version):
+		return what + "; " + s.workBounded(told)
 	case told != "":
 		return what + "; " + told + ": its batch took longer than the rebalance timeout" + s.said(keyRebalance)
 	}
 	return what + "; its session" + s.said(keySession) + " or the rebalance timeout ran out"
+}
+
+// workBounded says what bounds the work of a client that sends heartbeats only between
+// messages.
+func (s *Subject) workBounded(told string) string {
+	if told != "" {
+		told += "; "
+	}
+	return told + "this client sends heartbeats only between messages, so the work for a message or batch, its retries included, may not take longer than its session (sessionTimeout, session.timeout.ms" + s.said(keySession) + ") or, while the group rebalances, the rebalance timeout"
 }
 
 // polled reports whether a library watches the time between polls.
@@ -308,6 +319,8 @@ func (s *Subject) evictedFix(es []inspect.LogEvent, told string) *Fix {
 		return &Fix{Summary: "Commit in the rebalance callback before the partitions are given up; drop what comes after it, since their next owner reads it again."}
 	case family == inspect.Sarama:
 		return &Fix{Summary: "Return from ConsumeClaim as soon as session.Context() is done, and make the work for a message shorter than Consumer.Group.Rebalance.Timeout; commit nothing after it."}
+	case family == inspect.KafkaJS && !slices.ContainsFunc(es, errorIs("ILLEGAL_GENERATION")):
+		return &Fix{Summary: "Call heartbeat() within eachMessage or eachBatch (processing of a long message, retries), make batches shorter, or raise sessionTimeout above the longest work."}
 	case family == inspect.RubyKafka:
 		return &Fix{Summary: "Make a batch shorter than session_timeout, or call trigger_heartbeat within it: while a batch is worked on this client sends no heartbeat."}
 	case told != "" && !s.polled(family):

@@ -55,7 +55,7 @@ func (l lane) longestCallback() (took time.Duration, at inspect.LogEvent, how st
 		if e.Sign == inspect.SignCallbackTook && inspect.Or(e.Length, 0) > took {
 			took, at, how = e.Length.Duration(), e, "as the line says"
 		}
-		if e.Sign != inspect.SignRevokeEnd && e.Sign != inspect.SignRejoining && !(evicted(e) && e.Sign != "") {
+		if e.Sign != inspect.SignRevokeEnd && e.Sign != inspect.SignRejoining && !(evicted(e) && (e.Sign != "" || e.Kind == inspect.LogCommitFailed)) {
 			continue
 		}
 		start, ok := l.before(i, func(e inspect.LogEvent) bool {

@@ -26,6 +26,12 @@ var _ = register(Rule{
 		if len(es) == 0 {
 			return
 		}
+		if off := s.unsubscribedBefore(es[0]); off {
+			f := s.logged(Info, "a heartbeat task found its session over after the consumer had unsubscribed: it polls no more, and no member is concerned; some versions of aiokafka go on with heartbeats after unsubscribe()", es)
+			f.Fix = &Fix{Summary: "Nothing for the group; stop the consumer instead, or upgrade the client library."}
+			report(f)
+			return
+		}
 		after := ""
 		var longest time.Duration
 		for _, e := range es {
@@ -58,10 +64,30 @@ var _ = register(Rule{
 			f.Confidence = inspect.Medium
 		}
 		f.Fix = &Fix{Set: set}
+		if len(set) == 0 {
+			f.Fix.Summary = "See who else lost it: all clients of one broker at once point to that broker. For a single client, look at the gap in its own log before the line: a pause, a blocked thread or event loop."
+		}
 		f.settles(s.consumer())
 		report(f)
 	},
 })
+
+// unsubscribedBefore reports whether the client had given up its subscription before a line.
+func (s *Subject) unsubscribedBefore(e inspect.LogEvent) bool {
+	off := false
+	for _, o := range s.logs {
+		if behind(o, e) || o.From == e.From {
+			break
+		}
+		switch {
+		case o.Sign == "unsubscribed":
+			off = true
+		case o.Sign == inspect.SignSubscribed, joined(o):
+			off = false
+		}
+	}
+	return off
+}
 
 const (
 	shortSession  = 10 * time.Second // below it, an expired session needs no other reason than a busy client

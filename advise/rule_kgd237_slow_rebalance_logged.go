@@ -10,7 +10,7 @@ import (
 // The measures of a rebalance that a log times (policy, but for the last).
 const (
 	longRebalance  = 10 * time.Second // worth a word
-	waitsRebalance = 20 * time.Second // longer than members take that poll at once
+	waitsRebalance = 30 * time.Second // longer than members take that poll now and then
 	firstJoinDelay = 3 * time.Second  // group.initial.rebalance.delay.ms, the broker's default
 )
 

@@ -33,6 +33,12 @@ var _ = register(Rule{
 			report(f)
 			return
 		}
+		if of, over := s.revokedInVain(es); len(of) > 0 {
+			f := s.logged(Warning, fmt.Sprintf("the group rebalances again and again: its partitions were revoked %d times within %s, and no line says that any came back", len(of), span(over)), of)
+			f.Confidence = inspect.Medium
+			report(f)
+			return
+		}
 		what, of := s.rebalanceTold(es)
 		f := s.logged(Info, what, of)
 		if family, version := s.library(); family != "" && !beatsAlone(family, version) {
@@ -95,6 +101,28 @@ func (s *Subject) rebalanceTold(es []inspect.LogEvent) (string, []inspect.LogEve
 		return "a member joined its group" + everySaid(joins), joins
 	}
 	return "the group rebalanced" + s.waitsForJoin(), es
+}
+
+// revokedInVain are revocations that come again and again within an hour in a log that has
+// no assignment at all.
+func (s *Subject) revokedInVain(es []inspect.LogEvent) ([]inspect.LogEvent, time.Duration) {
+	var of []inspect.LogEvent
+	for _, e := range es {
+		switch {
+		case e.Sign == inspect.SignRevokeStart && !e.Time.IsZero():
+			of = append(of, e)
+		case e.Sign == "assign_start" || joined(e) || e.Sign == inspect.SignRejoining:
+			return nil, 0
+		}
+	}
+	if len(of) < fewErrors {
+		return nil, 0
+	}
+	over := of[len(of)-1].Time.Sub(of[0].Time.Time).Round(time.Second)
+	if over > time.Hour || over < time.Minute {
+		return nil, 0
+	}
+	return of, over
 }
 
 // everySaid is ", every 5m" for lines at regular intervals; "" for others.

@@ -1,9 +1,13 @@
 package advise
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/errcode"
 )
 
 var _ = register(Rule{
@@ -32,7 +36,7 @@ var _ = register(Rule{
 				told[e.From] = true
 			}
 			sev := t.severity
-			if sev == Info && t.persists && len(es) > fewErrors && s.neverJoined(es) {
+			if sev == Info && t.persists && len(es) > fewErrors && (s.neverJoined(es) || es[0].Sign == "nobody_to_ask") {
 				sev = Warning
 			}
 			f := s.logged(sev, t.what+firstReason(es), es)
@@ -40,8 +44,28 @@ var _ = register(Rule{
 			f.Fix = &Fix{Summary: t.do}
 			report(f)
 		}
+		s.otherErrors(told, report)
 	},
 })
+
+// otherErrors tells the errors of Kafka that no rule speaks of, each in the words of the
+// protocol.
+func (s *Subject) otherErrors(told map[inspect.Position]bool, report func(Finding)) {
+	es := s.Logged(func(e inspect.LogEvent) bool { return e.Kind == inspect.LogError && e.Sign == "" && !told[e.From] })
+	for _, name := range distinct(es, func(e inspect.LogEvent) string { return cmp.Or(e.Error, "?") }) {
+		c, known := errcode.Lookup(name)
+		if known && c.Meaning != "" && (!saidElsewhere[name] || name != "REQUEST_TIMED_OUT") {
+			continue // KGD317 says it, or a rule of its own
+		}
+		what := "the client or its framework logged an error"
+		if known {
+			what = fmt.Sprintf("%s (%d): %s", c.Name, c.Number, cmp.Or(c.Meaning, c.Message))
+		}
+		f := s.logged(Info, strings.TrimRight(what, "."), once(slices.DeleteFunc(slices.Clone(es), func(e inspect.LogEvent) bool { return cmp.Or(e.Error, "?") != name })))
+		f.Confidence, f.Fix = inspect.Medium, &Fix{Summary: c.Do}
+		report(f)
+	}
+}
 
 // trouble is what a kind of line means.
 type trouble struct {
@@ -119,5 +143,6 @@ var troubles = []trouble{
 		return e.Kind == inspect.LogHeartbeatFailed && e.Sign != inspect.SignRequestTimeout && e.Sign != "slow_revoke"
 	}, Info, true, "a heartbeat failed, and the client tries again: the member stays in the group until its session ends", "Where it goes on, look at the error."},
 	{func(e inspect.LogEvent) bool { return e.Kind == inspect.LogCommitFailed && !evicted(e) }, Info, true, "a commit failed: the records since the last one are read again if the partition moves before the next commit succeeds", "Look at the error; where it goes on, commit after each batch and retry."},
-	{func(e inspect.LogEvent) bool { return e.Kind == inspect.LogError && e.Sign == "" }, Info, false, "the client or its framework logged an error", "Look at the error that the line names."},
+	{func(e inspect.LogEvent) bool { return e.Sign == "nobody_to_ask" }, Info, true, "no connected broker can be asked for the group's coordinator: none is connected, or all of them are older than Kafka 0.9, which has no groups",
+		"See whether the brokers are reached at their advertised addresses (kgdiag check), and which version they have."},
 }

@@ -20,7 +20,7 @@ var _ = register(Rule{
 	},
 	Check: func(s *Subject, report func(Finding)) {
 		es := s.Logged(func(e inspect.LogEvent) bool {
-			return strings.Contains(e.Text, "groupInstanceId at version") || strings.Contains(e.Text, "unset field group.instance.id") || strings.Contains(e.Text, "does not support KIP-345")
+			return strings.Contains(e.Text, "groupInstanceId at version") || strings.Contains(e.Text, "unset field group.instance.id") || strings.Contains(e.Text, "does not support KIP-345") || strings.Contains(e.Text, "does not support usage of config group.instance.id")
 		})
 		if len(es) == 0 {
 			return

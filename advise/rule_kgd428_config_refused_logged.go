@@ -2,9 +2,11 @@ package advise
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/settings"
 	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
@@ -15,7 +17,7 @@ var _ = register(Rule{
 	Doc: Doc{
 		Summary: "A client does not start with its settings, as its log says.",
 		Why:     "Client libraries check some settings against each other, and librdkafka every key, before they connect. The line says what was refused.",
-		Fix:     "Correct the settings that the line names: heartbeat.interval.ms below session.timeout.ms, session.timeout.ms not above max.poll.interval.ms, request timeouts above the session.",
+		Fix:     "Correct the setting that the line names.",
 		Price:   "none",
 		Refs:    []string{"ConsumerConfig", "librdkafka CONFIGURATION.md"},
 	},
@@ -26,23 +28,67 @@ var _ = register(Rule{
 		if len(es) == 0 {
 			return
 		}
-		what, fix := "the client refuses its settings", &Fix{}
-		switch e := es[0]; {
-		case hasText(e, "Heartbeat must be set lower"):
-			what = "the client does not start: heartbeat.interval.ms must be lower than session.timeout.ms; raise session.timeout.ms (with the default heartbeat of 3 s, above 3 s; 45000 is the default)"
-		case hasText(e, "assignors must have the same protocol type"):
-			what = "librdkafka does not start: partition.assignment.strategy mixes eager assignors (range, roundrobin) and cooperative-sticky; name one kind, the same in all members of the group"
-			fix.Summary = "Name assignors of one kind; to change the kind, stop all members of the group and start them with the new list."
-		case outsideRange.MatchString(e.Text):
-			what = s.refusedRange(outsideRange.FindStringSubmatch(e.Text))
-		case e.Reason != "":
-			what += " (" + e.Reason + ")"
-		}
+		what, do := s.configRefused(es[0])
 		f := s.logged(Error, what, es)
-		f.Fix = fix
+		f.Fix = &Fix{Summary: do}
 		report(f)
 	},
 })
+
+// configRefused says what a line refuses, and what mends just that.
+func (s *Subject) configRefused(e inspect.LogEvent) (what, do string) {
+	key := e.Reason
+	switch {
+	case hasText(e, "Heartbeat must be set lower"):
+		return "the client does not start: heartbeat.interval.ms must be lower than session.timeout.ms; raise session.timeout.ms (with the default heartbeat of 3 s, above 3 s; 45000 is the default)", ""
+	case hasText(e, "assignors must have the same protocol type"):
+		return "librdkafka does not start: partition.assignment.strategy mixes eager assignors (range, roundrobin) and cooperative-sticky; name one kind, the same in all members of the group",
+			"Name assignors of one kind; to change the kind, stop all members of the group and start them with the new list."
+	case outsideRange.MatchString(e.Text):
+		return s.refusedRange(outsideRange.FindStringSubmatch(e.Text)), ""
+	case key != "" && (hasText(e, "cannot be set when group.protocol") || hasText(e, "not supported for `group.protocol=consumer`")):
+		return "the client does not start: " + key + " cannot be set with group.protocol=consumer, where the broker decides" + inParens(present(decidedByBroker[key])),
+			"Take " + key + " out, or set group.protocol=classic."
+	case e.Sign == "unknown_key" && key != "":
+		return s.unknownKey(key)
+	case hasText(e, "equest timeout") && hasText(e, "must be larger than session timeout"), hasText(e, "request.timeout.ms should be greater"):
+		return "the client does not start: its request timeout must be longer than its session timeout", "Raise the request timeout above the session timeout."
+	case hasText(e, "max.poll.interval.ms`must be"):
+		return "the client does not start: max.poll.interval.ms is shorter than session.timeout.ms", "Raise max.poll.interval.ms, or lower session.timeout.ms below it."
+	case hasText(e, "heartbeatInterval"):
+		return "the client does not start: heartbeatInterval must be lower than sessionTimeout", "Lower heartbeatInterval to a third of sessionTimeout."
+	case key != "":
+		return "the client refuses its settings (" + key + ")", ""
+	}
+	return "the client refuses its settings", ""
+}
+
+// decidedByBroker are the settings of the brokers that stand for a client's own under the
+// consumer protocol (KIP-848).
+var decidedByBroker = map[string]string{keySession: "group.consumer.session.timeout.ms", keyHeartbeat: "group.consumer.heartbeat.interval.ms", keyAssignors: "group.consumer.assignors"}
+
+// present is a list of the names that there are.
+func present(names ...string) []string {
+	return slices.DeleteFunc(names, func(n string) bool { return n == "" })
+}
+
+// unknownKey says why librdkafka knows no such setting: it is another client's, or of a
+// later version.
+func (s *Subject) unknownKey(key string) (what, do string) {
+	since, has := settings.Has(inspect.Librdkafka, key)
+	_, java := settings.Has(inspect.Java, key)
+	switch {
+	case key == keyRecords:
+		return "librdkafka does not start: it has no max.poll.records, a setting of the Java client; it hands out one message at a time (or as many as the call asks for)", "Take max.poll.records out."
+	case has && since != "":
+		return fmt.Sprintf("this version of librdkafka does not know %s, which came with %s: the client does not start", key, since), fmt.Sprintf("Upgrade librdkafka, that is the library around it, to %s or later, or take %s out.", since, key)
+	case !has && java:
+		return "librdkafka does not start: it does not know " + key + ", a setting of the Java client", "Take " + key + " out."
+	case has:
+		return "this version of librdkafka does not know " + key + ": the client does not start", "Upgrade the library, or take " + key + " out."
+	}
+	return "librdkafka does not start: it knows no setting of the name " + key, "Correct the spelling, or take " + key + " out."
+}
 
 var outsideRange = pattern.New(`"([a-z.]+)" value (\d+) is outside (?:of )?allowed range (-?\d+)\.\.(\d+)`)
 

@@ -60,13 +60,16 @@ type lane struct {
 func (s *Subject) lanes() []lane {
 	by := map[string]*lane{}
 	var out []*lane
+	only := s.onlyNames()
 	for _, e := range s.logs {
 		if e.Broker != nil || e.Kind == inspect.LogPause || e.Kind == inspect.LogVersion {
 			continue
 		}
-		key := e.From.File + "\x00" + e.Process + "\x00" + laneOf(e)
+		process := e.From.File + "\x00" + e.Process
+		name := cmp.Or(laneOf(e), only[process])
+		key := process + "\x00" + name
 		if by[key] == nil {
-			by[key] = &lane{name: laneOf(e)}
+			by[key] = &lane{name: name}
 			out = append(out, by[key])
 		}
 		by[key].events = append(by[key].events, e)
@@ -82,6 +85,26 @@ func (s *Subject) lanes() []lane {
 		lanes = append(lanes, *l)
 	}
 	return lanes
+}
+
+// onlyNames are the members that alone are named in the lines of a process: the lines that
+// name nobody are theirs.
+func (s *Subject) onlyNames() map[string]string {
+	names, several := map[string]string{}, map[string]bool{}
+	for _, e := range s.logs {
+		name, process := laneOf(e), e.From.File+"\x00"+e.Process
+		if e.Broker != nil || name == "" {
+			continue
+		}
+		several[process] = several[process] || names[process] != "" && names[process] != name
+		names[process] = name
+	}
+	for process := range several {
+		if several[process] {
+			delete(names, process)
+		}
+	}
+	return names
 }
 
 // before is the last event of a lane ahead of index i for which want holds.

@@ -153,7 +153,7 @@ func newEvent(l *logLine, f found) inspect.LogEvent {
 		ev.OffsetsPartition = p
 	}
 	ev.Version, ev.State, ev.API = or(parts["version"], ev.Version), parts["state"], parts["api"]
-	ev.Topics, ev.Reason = quote(parts["topics"]), quote(strings.TrimRight(or(parts["reason"], parts["key"]), "."))
+	ev.Topics, ev.Reason = quote(parts["topics"]), quote(strings.TrimRight(or(parts["reason"], strings.TrimRight(parts["key"], "\\\"'})")), "."))
 	return ev
 }
 

@@ -47,6 +47,9 @@ func meaning(ev *inspect.LogEvent, l *logLine, f found) {
 	case s.sign == "response_error":
 		ev.Error = errorName(l.text)
 		byError(ev, ev.API == "OffsetCommit")
+		if ev.Kind == inspect.LogHeartbeatFailed && ev.API != "Heartbeat" {
+			ev.Kind = inspect.LogError
+		}
 		if ev.Error == "" && ev.API != "Heartbeat" {
 			ev.Kind = "" // its error stands in a field that was not logged
 		}
