@@ -209,7 +209,7 @@ at the clients' own timeouts, recorded on two cores under a load of 7 to 40 and 
 nothing has been since. The rows *c82dac6* are of the code before what makes a verdict sure.
 
 **No verdict was wrong, at any confidence.** Of the 93 departures that records can decide 60 were right at high with what polls saw (65 %, asked: half; c82dac6: 34),
-24 at medium, 5 at low, and 4 hedged or unknown (4 %, asked: below a tenth). ` + "`watch`" + `, which tells causes so far since a later commit, had a first
+24 at medium, 5 at low, and 4 hedged or unknown (4 %, asked: below a tenth). ` + "`watch`" + `, which a later commit made say causes "so far", had a first
 verdict within 20 s of each of 114 departures.
 
 `, before: `| c82dac6, records alone: all 122 | 22 | 64 | 10 | 0 | 3 | 2 | 21 | 0 | 0 | 0 |
