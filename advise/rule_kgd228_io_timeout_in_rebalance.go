@@ -42,7 +42,11 @@ var _ = register(Rule{
 		}
 		read, rebalance, below := s.readBelowRebalance()
 		if below {
-			f := s.logged(Warning, what+fmt.Sprintf(": %s, and %s; in a rebalance JoinGroup waits that long, and each abandoned attempt triggers the next", read.Say(), rebalance.Say()), es)
+			what += fmt.Sprintf(": %s, and %s; in a rebalance JoinGroup waits that long, and each abandoned attempt triggers the next", read.Say(), rebalance.Say())
+			if read.Origin == inspect.OriginDefault {
+				what += "; it waits for a member that does not come back, as one whose ConsumeClaim does not return when session.Context() is done"
+			}
+			f := s.logged(Warning, what, es)
 			f.Confidence = inspect.Medium
 			f.Fix = &Fix{Set: map[string]string{keySocket: ms(inspect.RoundUp(rebalance.D + 5*time.Second))}}
 			f.settles(s.consumer())

@@ -19,6 +19,10 @@ var _ = register(Rule{
 	Check: func(s *Subject, report func(Finding)) {
 		if a, found := s.firstAct(inspect.ActConsumedOnce); found {
 			report(s.acted(Warning, fmt.Sprintf("%s is called once and not in a loop: it returns at each rebalance, and the member is gone after the first one", a.Call), a))
+			return
+		}
+		if a, found := s.firstAct(inspect.ActClaimRead); found {
+			report(s.acted(Info, fmt.Sprintf("%s is closed at each rebalance: return from ConsumeClaim then, and call Consume again in a loop; nothing in this file calls it", a.Call), a))
 		}
 	},
 })

@@ -512,17 +512,27 @@ func (s *Subject) fromLogs() {
 		s.Version, s.Assumed = version, false
 		return
 	}
-	// A plain file may be any library's: the one whose version the log tells.
-	var told []inspect.Family
+	// A plain file may be any library's: the one whose version the log tells, or whose lines
+	// alone are in it.
+	if s.Config.Dialect != "java" && s.Config.Dialect != "printed" {
+		return
+	}
+	var told, seen []inspect.Family
 	for _, e := range s.Case.LogEvents {
 		if e.Kind == inspect.LogVersion && !slices.Contains(told, e.Family) {
 			told = append(told, e.Family)
 		}
+		if !slices.Contains(seen, e.Family) {
+			seen = append(seen, e.Family)
+		}
 	}
-	if len(told) == 1 && (s.Config.Dialect == "java" || s.Config.Dialect == "printed") && told[0] != "" {
+	switch {
+	case len(told) == 1 && told[0] != "":
 		if version := loggedVersion(s.Case, told[0]); version != "" {
 			s.Family, s.Version, s.Assumed = told[0], version, false
 		}
+	case len(told) == 0 && len(seen) == 1 && seen[0] == inspect.Librdkafka && s.Family == inspect.Java:
+		s.Family = inspect.Librdkafka
 	}
 }
 

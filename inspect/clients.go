@@ -188,6 +188,12 @@ const (
 	ActResubscribes    ActKind = "subscribes_again"    // a subscription replaces the one before; Other is the earlier one
 	ActBackOff         ActKind = "back_off"            // Spring waits so long between two tries, between two polls
 	ActNoGroup         ActKind = "no_group"            // group.id is None
+	ActMakes           ActKind = "makes_consumer"      // the one thing that is told of a text that makes a consumer and no more
+	ActListens         ActKind = "rebalance_listener"  // wants to be told of rebalances
+	ActNoSubscription  ActKind = "polls_unsubscribed"  // polls, and nothing in the text subscribes or assigns
+	ActNotAwaited      ActKind = "subscribe_not_awaited"
+	ActOldVersion      ActKind = "protocol_too_old" // the text asks for a protocol without groups; Call is it
+	ActClaimRead       ActKind = "claim_read"       // sarama: reads the messages of a claim, and nothing in the text calls Consume
 )
 
 // Origin says how a setting came to its value.

@@ -144,6 +144,11 @@ func (r *braceReader) pair(into *node, depth int) error {
 		}
 	}
 	r.spaces()
+	if !operator && r.peek() == '\n' { // a block may open on the next line
+		if rest := strings.TrimLeft(r.text[r.at:], " \t\r\n"); strings.HasPrefix(rest, "{") {
+			r.blank()
+		}
+	}
 	if !operator && r.peek() != '{' {
 		return nil
 	}

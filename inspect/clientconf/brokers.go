@@ -150,7 +150,7 @@ func imageVersion(image string) string {
 // Beside joins the configurations of files and of logs. What a program prints of its
 // settings counts where no file was given; it is of the client that the flags name.
 func Beside(files, logged []inspect.ClientConfig) []inspect.ClientConfig {
-	files = withPrograms(files)
+	files = withPrograms(withDependencies(files))
 	printed := func(c inspect.ClientConfig) bool { return c.Dialect == "printed" }
 	flags := len(files) == 1 && files[0].Where.File == FromFlags && len(files[0].Settings) == 0
 	if len(files) > 0 && !flags {

@@ -21,6 +21,10 @@ func actsOf(name string, data []byte, family inspect.Family) []inspect.Act {
 	for _, find := range []func(){a.memberships, a.work, a.makings, a.timers, a.callbacks, a.endings, a.threads} {
 		find()
 	}
+	if len(a.out) == 0 && len(a.made) > 0 && namesClient(data) {
+		m := a.made[0]
+		a.add(inspect.Act{Kind: inspect.ActMakes, Where: a.position(m.at), Call: strings.TrimSpace(a.bare[m.at:a.openAfter(m.at)]), Consumer: m.name, Group: m.group})
+	}
 	slices.SortStableFunc(a.out, func(x, y inspect.Act) int { return cmp.Compare(x.Where.Line, y.Where.Line) })
 	return a.out
 }
@@ -84,6 +88,7 @@ func (a *acting) memberships() {
 	a.out = append(a.out, subs...)
 	a.out = append(a.out, byHand...)
 	a.annotated()
+	a.membershipWanted(len(subs), byHand)
 	a.both(at, byHand)
 	a.subscribedAgain(at, subs)
 	a.subscribedThroughFunction(subs)
@@ -98,6 +103,70 @@ func (a *acting) memberships() {
 			a.add(inspect.Act{Kind: inspect.ActRandomGroup, Where: a.position(m.at), Call: "group.id", Consumer: m.name})
 		}
 	}
+}
+
+var (
+	listens  = pattern.New(`\bOn(?:PartitionsAssigned|PartitionsRevoked)\s*\+=|SetPartitions(?:Assigned|Revoked)Handler\s*\(|\bon_(?:assign|revoke)\s*=|\brebalance_cb\b|\bConsumerRebalanceListener\b|setRebalanceCb\s*\(`)
+	joinsYet = pattern.New(`(?i)subscri|\bassign|incremental`)
+)
+
+// membershipWanted tells of a program that assigns by hand and listens for rebalances, and
+// of one that polls and does neither.
+func (a *acting) membershipWanted(subs int, byHand []inspect.Act) {
+	if subs == 0 && len(byHand) > 0 {
+		if m := listens.FindStringIndex(a.code); m != nil {
+			a.add(inspect.Act{Kind: inspect.ActListens, Where: a.position(m[0]), Call: strings.TrimRight(a.code[m[0]:m[1]], " +=(")})
+		}
+	}
+	if a.family == inspect.KafkaJS {
+		a.notAwaited()
+	}
+	if len(a.made) != 1 || a.made[0].group == "" || joinsYet.MatchString(a.bare) {
+		return
+	}
+	switch a.family {
+	case inspect.Java, inspect.Librdkafka, inspect.KafkaPython, inspect.AIOKafka:
+		for _, c := range a.methods(pollings) {
+			if m, ok := ofConsumer(c, a.made); ok && m.at == a.made[0].at && c.method != "run" && len(topicsOf(c.args)) == 0 && !a.namesTopics() {
+				a.add(a.act(inspect.ActNoSubscription, c, m))
+				return
+			}
+		}
+	}
+}
+
+// namesTopics reports whether the consumer is made with topics: the first arguments of
+// kafka-python and aiokafka.
+func (a *acting) namesTopics() bool {
+	if a.family != inspect.KafkaPython && a.family != inspect.AIOKafka {
+		return false
+	}
+	args, _ := a.arguments(a.made[0].at)
+	first := expression(args)
+	return first != "" && !strings.Contains(first, "=")
+}
+
+// notAwaited tells of KafkaJS' subscribe() that run() does not wait for.
+func (a *acting) notAwaited() {
+	for _, c := range a.methods(set("subscribe")) {
+		if _, ok := ofConsumer(c, a.made); !ok || !a.statementOf(c) || strings.HasPrefix(strings.TrimLeft(a.bare[min(c.end+1, len(a.bare)):], " \n\t"), ".") {
+			continue
+		}
+		for _, r := range a.methods(set("run")) {
+			if r.receiver == c.receiver && r.at > c.end && a.together(c.at, r.at) {
+				act, other := a.act(inspect.ActNotAwaited, c, made{name: c.receiver}), a.position(r.at)
+				act.Other = &other
+				a.add(act)
+				return
+			}
+		}
+	}
+}
+
+// statementOf reports whether a call is a statement of its own: nothing takes its result.
+func (a *acting) statementOf(c call) bool {
+	before := strings.TrimRight(a.bare[:c.at], " \t")
+	return before == "" || strings.HasSuffix(before, "\n") || strings.HasSuffix(before, ";") || strings.HasSuffix(before, "{")
 }
 
 // inCallback reports whether a call stands in a rebalance callback, where assign() is due.

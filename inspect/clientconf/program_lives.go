@@ -91,7 +91,7 @@ func (a *acting) timerPeriod(b block) *inspect.Millis {
 // callbacks tells of rebalance callbacks that do not do what theirs is, and of what only
 // they do.
 func (a *acting) callbacks() {
-	if at := noAssign.FindStringSubmatchIndex(a.raw); at != nil && len(a.made) > 0 && !assignsItself.MatchString(a.bare) && !anyAssign.MatchString(a.bare) && !strings.Contains(a.raw[at[1]:min(at[1]+20, len(a.raw))], "true") {
+	if at := noAssign.FindStringSubmatchIndex(a.code); at != nil && !assignsItself.MatchString(a.bare) && !anyAssign.MatchString(a.bare) && !strings.Contains(a.raw[at[1]:min(at[1]+20, len(a.raw))], "true") {
 		a.add(inspect.Act{Kind: inspect.ActNoAssign, Where: a.position(at[0]), Call: "rebalance_cb"})
 	}
 	polls := slices.DeleteFunc(a.methods(pollings), func(c call) bool { _, ok := ofConsumer(c, a.made); return !ok })
@@ -101,6 +101,7 @@ func (a *acting) callbacks() {
 	}
 	if a.family == inspect.Sarama {
 		a.consumedOnce()
+		a.protocolTooOld()
 	}
 	if vertx.MatchString(a.raw) {
 		a.pausedStream()
@@ -151,6 +152,24 @@ func (a *acting) consumedOnce() {
 			a.add(a.act(inspect.ActConsumedOnce, c, m))
 			return
 		}
+	}
+}
+
+var (
+	// withoutGroups are the versions below V0_10_2_0, with which sarama refuses a group.
+	withoutGroups = pattern.New(`\bVersion\s*[:=]\s*(sarama\.(?:V0_[89]_\w+|V0_10_[01]_\w+|MinVersion))\b`)
+	makesGroup    = pattern.New(`\bNewConsumerGroup(?:FromClient)?\s*\(`)
+	readsClaim    = pattern.New(`\bclaim\.Messages\(\)`)
+)
+
+// protocolTooOld tells of a group with a protocol that has none, and of a claim that is
+// read where nothing calls Consume.
+func (a *acting) protocolTooOld() {
+	if m := withoutGroups.FindStringSubmatchIndex(a.bare); m != nil && makesGroup.MatchString(a.bare) {
+		a.add(inspect.Act{Kind: inspect.ActOldVersion, Where: a.position(m[0]), Call: a.bare[m[2]:m[3]]})
+	}
+	if m := readsClaim.FindStringIndex(a.bare); m != nil && !strings.Contains(a.bare, ".Consume(") {
+		a.add(inspect.Act{Kind: inspect.ActClaimRead, Where: a.position(m[0]), Call: a.bare[m[0]:m[1]]})
 	}
 }
 

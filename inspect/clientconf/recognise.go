@@ -31,7 +31,7 @@ const LookedFor = "a consumer's settings such as group.id, session.timeout.ms or
 // that was meant to be one.
 func recognised(configs []inspect.ClientConfig) bool {
 	for _, c := range configs {
-		if c.Framework != "" || len(c.Acts) > 0 {
+		if c.Framework != "" || len(c.Acts) > 0 || c.Dialect == dependencies {
 			return true
 		}
 		for _, s := range c.Settings {

@@ -72,6 +72,18 @@ var uses = []struct {
 	{"KafkaConsumer(", inspect.KafkaPython}, {"sarama", inspect.Sarama}, {"kgo.", inspect.FranzGo}, {"segmentio/kafka-go", inspect.KafkaGo},
 	{"ReaderConfig", inspect.KafkaGo}, {"ConsumerGroupConfig", inspect.KafkaGo}, {"kafkajs", inspect.KafkaJS}, {"kafka.consumer(", inspect.KafkaJS},
 	{"<kafka>", inspect.Librdkafka}, {"Transport.KAFKA", inspect.KafkaJS}, {"sessionTimeout:", inspect.KafkaJS}, {"kafka.ConfigMap", inspect.Librdkafka}, {"new ConsumerConfig", inspect.Librdkafka},
+	{"eachMessage", inspect.KafkaJS}, {"eachBatch", inspect.KafkaJS}, {"fromBeginning:", inspect.KafkaJS}, {"kafka.Reader", inspect.KafkaGo},
+}
+
+// namesClient reports whether a text names a client of Kafka, so that what it makes is a
+// consumer of Kafka.
+func namesClient(data []byte) bool {
+	for _, u := range uses {
+		if bytes.Contains(data, []byte(u.word)) {
+			return true
+		}
+	}
+	return false
 }
 
 func familyOfText(name string, data []byte) inspect.Family {
@@ -99,7 +111,7 @@ func sniffSource(name string, data []byte) int {
 	}
 	named := ofKafka.Match(data)
 	for _, a := range assignments(data, familyOfText(name, data)) {
-		if tellingKeys[a.key] && (named || strings.Contains(a.spelled, ".") || strings.HasSuffix(a.spelled, "_CONFIG")) {
+		if (tellingKeys[a.key] || consumersAlone[a.key] && strings.Contains(a.spelled, ".")) && (named || strings.Contains(a.spelled, ".") || strings.HasSuffix(a.spelled, "_CONFIG")) {
 			return 50
 		}
 	}
@@ -130,7 +142,7 @@ func readSource(name string, data []byte, o Options) ([]inspect.ClientConfig, er
 	}
 	b := begin()
 	flush := func() {
-		if timing(b.c) {
+		if timing(b.c) || slices.ContainsFunc(b.c.Problems, func(p inspect.ConfigProblem) bool { return tellingKeys[p.Of] }) {
 			out = append(out, b.c)
 		}
 		b = begin()
@@ -228,12 +240,16 @@ func frameworkOfText(data []byte) string {
 // a consumer has.
 const reach = 25
 
+// consumersAlone are the keys beside tellingKeys that in a program, written out, are a
+// consumer's; in a file of settings a topic's section has them too.
+var consumersAlone = map[string]bool{"auto.offset.reset": true, "enable.auto.commit": true, "enable.auto.offset.store": true, "auto.commit.interval.ms": true}
+
 // near leaves out what stands apart from every setting that only a consumer has.
 func near(all []assigned) []assigned {
 	var out []assigned
 	for _, a := range all {
 		for _, b := range all {
-			if tellingKeys[b.key] && a.line-b.line <= reach && b.line-a.line <= reach {
+			if (tellingKeys[b.key] || consumersAlone[b.key] && strings.Contains(b.spelled, ".")) && a.line-b.line <= reach && b.line-a.line <= reach {
 				out = append(out, a)
 				break
 			}

@@ -1,0 +1,43 @@
+package advise
+
+import (
+	"fmt"
+
+	"github.com/kgdiag/kgdiag/inspect"
+)
+
+var _ = register(Rule{
+	ID: "KGD718", Name: "assign-without-membership", Severity: Warning, Since: "v0.3.0", Scope: PerClient,
+	Needs: []inspect.Fact{inspect.FactClientConfig},
+	Doc: Doc{
+		Summary: "A program assigns partitions by hand, and nothing in it subscribes.",
+		Why: "A consumer that calls assign() is no member of its group.id: the group does not balance it, none of the events of a rebalance come, and a second such consumer reads the same partitions instead of " +
+			"waiting as a standby. That may be meant; where the program listens for rebalances, it is not.",
+		Fix:   "Call subscribe() where the group is to share the partitions; keep assign() where each process has its own.",
+		Price: "with subscribe() the group decides who reads what",
+		Refs:  []string{"KafkaConsumer.assign"},
+	},
+	Check: func(s *Subject, report func(Finding)) {
+		byHand, group := s.acts(inspect.ActAssign), ""
+		if len(byHand) == 0 || len(s.acts(inspect.ActSubscribe, inspect.ActBoth)) > 0 || s.alsoSubscribed(byHand[0]) {
+			return
+		}
+		if group = byHand[0].Group; group == "" {
+			group = s.Group
+		}
+		if group == "" {
+			return
+		}
+		a, sev, told := byHand[0], Info, ""
+		if l, wants := s.firstAct(inspect.ActListens); wants {
+			sev, told = Warning, fmt.Sprintf(", and %s (%s) is never called", l.Call, line(l.Where, a.Where.File))
+		}
+		report(s.acted(sev, fmt.Sprintf("%s takes partitions by hand, and nothing in the file subscribes: the consumer is no member of %s, no rebalance concerns it%s; subscribe() joins the group", a.Call, theGroup(group), told), a))
+	},
+})
+
+// alsoSubscribed reports whether another consumer of the same group subscribes, which
+// KGD701 tells.
+func (s *Subject) alsoSubscribed(a inspect.Act) bool {
+	return a.Group != "" && len(s.groupActs(inspect.ActSubscribe, a)) > 0
+}
