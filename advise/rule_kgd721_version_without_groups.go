@@ -10,7 +10,7 @@ var _ = register(Rule{
 	ID: "KGD721", Name: "version-without-groups", Severity: Error, Since: "v0.3.0", Scope: PerClient,
 	Needs: []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
-		Summary: "sarama is told to speak a version of Kafka with which it has no groups.",
+		Summary: "sarama is set to speak a version of Kafka with which it has no groups.",
 		Why:     "sarama's Config.Version bounds the requests that it sends. NewConsumerGroup refuses one below V0_10_2_0.",
 		Fix:     "Set Version to V0_10_2_0 or later, up to the version of the brokers.",
 		Price:   "brokers older than that refuse the requests",
