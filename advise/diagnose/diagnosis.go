@@ -65,6 +65,7 @@ type Diagnosis struct {
 	files  []inspect.FileKind // that were read beside the cluster
 	looked bool               // polls saw the group before the answer
 	churns bool               // rules say that it rebalances too often, whatever the causes
+	weight float64            // how bad it is, to rank groups by
 }
 
 // Occurrence is one time that the cause was seen.
@@ -99,6 +100,7 @@ func eachGroup(c *inspect.Case, ids []string, o Options, take func(*Diagnosis)) 
 		d.explain()
 		d.advice(of(id))
 		d.Verdict = d.verdict()
+		d.weight = d.badness()
 		take(&d)
 		out = append(out, d)
 	}

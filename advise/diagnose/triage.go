@@ -61,7 +61,7 @@ func TriageOf(c *inspect.Case, ids []string, o Options) Triage {
 // WorstFirst orders groups: negative where x is worse off than y, by name where neither
 // is.
 func WorstFirst(x, y *Diagnosis) int {
-	return cmp.Or(cmp.Compare(y.badness(), x.badness()), cmp.Compare(x.Group, y.Group))
+	return cmp.Or(cmp.Compare(y.weight, x.weight), cmp.Compare(x.Group, y.Group))
 }
 
 // Rebalanced counts the groups that rebalanced or are about it, and their rebalances,

@@ -154,21 +154,22 @@ func TestFrames(t *testing.T) {
 // Before anything has been diagnosed, and where there is nothing, the screen says so.
 func TestFramesWithoutGroups(t *testing.T) {
 	m := screen(t, 80, 12, false)
-	m.d.sights = map[string]*Sight{}
+	clear(m.d.sights)
+	m.stirred = true
 	if got := text(send(t, m, tickMsg(m.now))); !strings.Contains(got, "no groups on this cluster, or none that you may DESCRIBE") {
 		t.Errorf("empty cluster:\n%s", got)
 	}
-	m.d.waiting["ordres"] = true
-	if got := text(send(t, m, tickMsg(m.now))); !strings.Contains(got, "ordres  no such group") {
+	if got := text(send(t, m, eventMsg{Type: watch.GroupWaiting, Group: "ordres"}, tickMsg(m.now))); !strings.Contains(got, "ordres  no such group") {
 		t.Errorf("group that does not exist:\n%s", got)
 	}
 	m = screen(t, 80, 12, false)
-	for id, s := range m.d.sights {
+	var unread sightsMsg
+	for _, s := range m.d.sights {
 		c := *s
 		c.Counted, c.Rebalances = false, nil
-		m.d.sights[id] = &c
+		unread = append(unread, &c)
 	}
-	got := text(send(t, m, tickMsg(m.now)))
+	got := text(send(t, m, unread))
 	if !strings.Contains(got, "READING THE PAST") || !regexp.MustCompile(`orders .* … `).MatchString(got) {
 		t.Errorf("the number of rebalances is told before it is known:\n%s", got)
 	}
@@ -206,18 +207,18 @@ func TestEveryFrameFitsAndIsSafe(t *testing.T) {
 	for _, keys := range [][]tea.Msg{nil, press("enter"), press("y"), press("w"), press("?"), press("/", "e", "v")} {
 		for _, size := range [][2]int{{40, 10}, {57, 13}, {80, 24}, {133, 50}, {250, 70}} {
 			m := screen(t, size[0], size[1], false)
-			s := *m.d.sights["orders"]
-			s.Group, s.Member = hostile, hostile
-			deep := *s.Deep
+			d, deep := m.d.sights["orders"].Diagnosis, *m.d.sights["orders"].Deep
+			d.Group, d.Member = hostile, hostile
 			deep.History.Spans = slices.Clone(deep.History.Spans)
 			for i := range deep.History.Spans {
 				deep.History.Spans[i].Lane = hostile + fmt.Sprint(i%3)
 			}
+			s := newSight(d, true)
 			s.Deep = &deep
-			m.d.sights = map[string]*Sight{hostile: &s}
+			clear(m.d.sights)
 			risk := atRisk()
 			risk.Group, risk.Member = hostile, hostile
-			m = send(t, m, append([]tea.Msg{tickMsg(m.now), risk}, keys...)...)
+			m = send(t, m, append([]tea.Msg{sightsMsg{s}, risk}, keys...)...)
 			lines := strings.Split(m.View().Content, "\n")
 			if len(lines) != size[1] {
 				t.Errorf("%v: %d lines", size, len(lines))

@@ -3,7 +3,6 @@ package top
 import (
 	"context"
 	"fmt"
-	"maps"
 	"runtime/debug"
 	"slices"
 	"sync"
@@ -176,7 +175,7 @@ func (l *live) look(ctx context.Context, reads <-chan read, lags <-chan *inspect
 			all = l.taken(r)
 		case c := <-lags:
 			l.book.takeLags(c)
-			l.touch(slices.Collect(maps.Keys(l.book.lags))...)
+			l.touch(c.GroupIDs()...)
 		case <-grow.C:
 			l.touch(opened)
 		case <-l.wake:

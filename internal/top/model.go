@@ -56,6 +56,12 @@ const (
 	modeHelp
 )
 
+// choice is which groups are in the list, and in what order.
+type choice struct {
+	sort   order
+	filter string
+}
+
 // data is what is known.
 type data struct {
 	sights  map[string]*Sight
@@ -87,14 +93,14 @@ type Model struct {
 	d             *data
 	held          *data // what is shown while paused; nil live
 	list          []*Sight
+	stirred       bool // what is in the list has changed since it was made
 	heldAt        time.Time
 
 	cursor string // group that keys act on
 	moved  bool   // the user has put it there; else it stands on the first
 	zoomed int    // of zooms
 	opened string // "" none
-	sort   order
-	filter string
+	choice
 	typing bool
 	mode   mode
 	scroll int
@@ -104,7 +110,7 @@ type Model struct {
 }
 
 func newModel(cfg *Config, info *watch.Info) Model {
-	m := Model{cfg: cfg, info: info, p: cfg.painter(), now: info.At.Time, width: 80, height: 24,
+	m := Model{cfg: cfg, info: info, p: cfg.painter(), now: info.At.Time, width: 80, height: 24, stirred: true,
 		d: &data{sights: map[string]*Sight{}, waiting: map[string]bool{}, lost: map[string]inspect.Time{}}}
 	m.tell = eventtext.Teller{Clock: m.clock}
 	for _, id := range info.Waiting {
@@ -123,6 +129,7 @@ func (m Model) tick() tea.Cmd {
 // Update takes a message.
 func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	var cmd tea.Cmd
+	chosen, held := m.choice, m.held
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
@@ -138,6 +145,7 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.d.sights[s.Group] = s
 			delete(m.d.waiting, s.Group)
 		}
+		m.stirred = true
 	case troubleMsg:
 		m.d.trouble = string(msg)
 	case endedMsg:
@@ -150,8 +158,8 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m.filter += strings.Join(strings.Fields(msg.Content), " ")
 		}
 	}
-	if _, many := msg.(eventMsg); !many { // events come in storms, and move no row
-		m.list = m.sorted()
+	if _, many := msg.(eventMsg); !many && (m.stirred || chosen != m.choice || held != m.held) { // events come in storms
+		m.list, m.stirred = m.sorted(), false
 	}
 	m.keepCursor()
 	m.tellShown()
@@ -168,7 +176,7 @@ func (m *Model) happened(e watch.Event) {
 		case e.Type == watch.SourceBack:
 			delete(m.d.lost, id)
 		case e.Type == watch.GroupWaiting:
-			m.d.waiting[id] = true
+			m.d.waiting[id], m.stirred = true, true
 		}
 	}
 	m.d.events = append(m.d.events, e)
@@ -213,9 +221,10 @@ func (m *Model) sorted() []*Sight {
 		rows = append(rows, s)
 	}
 	for id := range d.waiting {
-		rows = append(rows, &Sight{Diagnosis: diagnose.Diagnosis{Group: id, State: "no such group"}})
+		rows = append(rows, newSight(diagnose.Diagnosis{Group: id, State: "no such group"}, false))
 	}
-	rows = slices.DeleteFunc(rows, func(s *Sight) bool { return !m.matches(s) })
+	words := m.wanted()
+	rows = slices.DeleteFunc(rows, func(s *Sight) bool { return !s.matches(words) })
 	slices.SortFunc(rows, func(a, b *Sight) int {
 		by := 0
 		switch m.sort {
@@ -239,15 +248,12 @@ func inspectOr(n *int64) int64 {
 	return *n
 }
 
-// matches reports whether every word of the filter is in the group's id, state or cause.
-func (m *Model) matches(s *Sight) bool {
-	text := strings.ToLower(s.Group + " " + s.State + " " + string(s.Verdict) + " " + s.Worst())
-	for _, w := range strings.Fields(strings.ToLower(m.filter)) {
-		if !strings.Contains(text, w) {
-			return false
-		}
-	}
-	return true
+// wanted are the words of the filter.
+func (m *Model) wanted() []string { return strings.Fields(strings.ToLower(m.filter)) }
+
+// matches reports whether every one of some words is in the group's id, state or cause.
+func (s *Sight) matches(words []string) bool {
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(s.words, w) })
 }
 
 // keepCursor puts the cursor on a group that is there: the first, if its own has gone.

@@ -260,25 +260,19 @@ type item struct {
 
 // feed is what happened to the opened group, the newest last, in so many lines.
 func (m *Model) feed(s *Sight, room int) []render.Line {
-	items := rebalances(s, room)
 	one := map[string]*Sight{s.Group: s}
 	events := slices.DeleteFunc(slices.Clone(m.look().events), func(e watch.Event) bool { return e.Group != s.Group && !slices.Contains(e.Groups, s.Group) })
-	return m.items(append(items, m.told(events, one)...), room, 0)
+	return m.items(append(rebalances([]*Sight{s}, room), m.told(events, one, room)...), room, 0)
 }
 
 // news is what happened to all groups, below the list.
 func (m *Model) news(room int) []render.Line {
-	d := m.look()
-	var items []item
-	for _, s := range m.rows() {
-		if s.NoHistory == "" {
-			items = append(items, rebalances(s, room)...)
-		}
-	}
+	d, words := m.look(), m.wanted()
+	logged := slices.DeleteFunc(slices.Clone(m.rows()), func(s *Sight) bool { return s.NoHistory != "" })
 	events := slices.DeleteFunc(slices.Clone(d.events), func(e watch.Event) bool {
-		return m.filter != "" && (d.sights[e.Group] == nil || !m.matches(d.sights[e.Group]))
+		return len(words) > 0 && (d.sights[e.Group] == nil || !d.sights[e.Group].matches(words))
 	})
-	items = append(items, m.told(events, d.sights)...)
+	items := append(rebalances(logged, room), m.told(events, d.sights, room)...)
 	wide := 0
 	for _, i := range items {
 		wide = max(wide, prose.Width(render.Clean(i.group)))
@@ -290,31 +284,52 @@ func (m *Model) news(room int) []render.Line {
 	return append(lines, m.items(items, room-1, min(wide, 20))...)
 }
 
-// rebalances are those of the window as items, the newest that there is room for.
-func rebalances(s *Sight, room int) []item {
-	var out []item
-	for i := max(0, len(s.Rebalances)-max(0, room)); i < len(s.Rebalances); i++ {
-		r := &s.Rebalances[i]
-		style := term.Plain
-		if r.Evictions(nil) > 0 {
-			style = term.Bad
+// rebalances are those of some groups' windows as items, the newest that there is room
+// for. Of thousands of groups only these few are put into words.
+func rebalances(groups []*Sight, room int) []item {
+	type one struct {
+		s *Sight
+		*inspect.Rebalance
+	}
+	var newest []one // the oldest first
+	for _, s := range groups {
+		for i := len(s.Rebalances) - 1; i >= 0; i-- {
+			r := &s.Rebalances[i]
+			if len(newest) >= room && (room <= 0 || !r.Time.After(newest[0].Time.Time)) {
+				break
+			}
+			at, _ := slices.BinarySearchFunc(newest, r.Time, func(o one, t inspect.Time) int { return o.Time.Compare(t.Time) })
+			newest = slices.Insert(newest, at, one{s, r})
+			newest = newest[max(0, len(newest)-room):]
 		}
-		word := "gen " + diagnose.GenerationText(*r)
-		if s.Live != nil && s.Live.Epoch != nil {
-			word = "epoch " + diagnose.GenerationText(*r)
-		}
-		text := diagnose.CauseText(*r) + ", " + diagnose.Likelihood(r)
-		if who := diagnose.Who(r); who != "-" {
-			text += ": " + who
-		}
-		out = append(out, item{r.Time, s.Group, word, style, text})
+	}
+	out := make([]item, 0, len(newest))
+	for _, o := range newest {
+		out = append(out, rebalance(o.s, o.Rebalance))
 	}
 	return out
 }
 
-// told are events as items, without those that the groups' rebalances tell already: a
-// rebalance, its cause, and the first signs of it.
-func (m *Model) told(events []watch.Event, sights map[string]*Sight) []item {
+// rebalance is one as an item.
+func rebalance(s *Sight, r *inspect.Rebalance) item {
+	style := term.Plain
+	if r.Evictions(nil) > 0 {
+		style = term.Bad
+	}
+	word := "gen " + diagnose.GenerationText(*r)
+	if s.Live != nil && s.Live.Epoch != nil {
+		word = "epoch " + diagnose.GenerationText(*r)
+	}
+	text := diagnose.CauseText(*r) + ", " + diagnose.Likelihood(r)
+	if who := diagnose.Who(r); who != "-" {
+		text += ": " + who
+	}
+	return item{r.Time, s.Group, word, style, text}
+}
+
+// told are events as items, the newest that there is room for, without those that the
+// groups' rebalances tell already: a rebalance, its cause, and the first signs of it.
+func (m *Model) told(events []watch.Event, sights map[string]*Sight, room int) []item {
 	known := func(e *watch.Event) bool {
 		s := sights[e.Group]
 		return s != nil && e.Record != "" && slices.ContainsFunc(s.Rebalances, func(r inspect.Rebalance) bool { return r.ID == e.Record })
@@ -325,13 +340,17 @@ func (m *Model) told(events []watch.Event, sights map[string]*Sight) []item {
 			over[e.Incident] = true
 		}
 	}
-	var out []item
+	var news []*watch.Event
 	for i := range events {
 		e := &events[i]
 		sign := e.Type == watch.RebalanceStarted || e.Type == watch.MemberJoined || e.Type == watch.MemberLeft || e.Type == watch.StateChanged || e.Type == watch.CauseSoFar
-		if e.Type == watch.CauseFound || e.Past || known(e) || sign && over[e.Incident] {
-			continue
+		if e.Type != watch.CauseFound && !e.Past && !known(e) && !(sign && over[e.Incident]) {
+			news = append(news, e)
 		}
+	}
+	slices.SortStableFunc(news, func(a, b *watch.Event) int { return a.Time.Compare(b.Time.Time) })
+	var out []item
+	for _, e := range news[max(0, len(news)-max(0, room)):] {
 		word, style, text := m.tell.Event(e)
 		group := e.Group
 		if group == "" {

@@ -22,6 +22,14 @@ type Sight struct {
 	Counted bool
 	// Deep is set for the opened group alone.
 	Deep *Deep
+
+	words string // that the filter searches, in lower case
+}
+
+// newSight is a sight of a group without what only the opened one has.
+func newSight(d diagnose.Diagnosis, counted bool) *Sight {
+	d.Unchecked = nil // the page of why alone tells them: of thousands of groups they would be most of the memory
+	return &Sight{Diagnosis: d, Counted: counted, words: strings.ToLower(d.Group + " " + d.State + " " + string(d.Verdict) + " " + d.Worst())}
 }
 
 // Deep is what the screen of the opened group needs besides.
@@ -75,14 +83,16 @@ func (b *book) sights(seen *inspect.Case, ids []string, opened string) []*Sight 
 	if len(shallow) > 0 {
 		c := b.join(seen, b.past, shallow)
 		for _, d := range diagnose.Groups(c, shallow, diagnose.Options{}) {
-			out = append(out, &Sight{Diagnosis: d, Counted: b.past != nil})
+			out = append(out, newSight(d, b.past != nil))
 		}
 	}
 	if len(shallow) < len(ids) {
 		c := b.join(seen, b.deep[opened], []string{opened})
 		d := diagnose.Group(c, opened, diagnose.Options{})
 		h := inspect.HistoryOf(c, opened, nil, nil)
-		out = append(out, &Sight{Diagnosis: d, Counted: true, Deep: &Deep{Case: c, History: h, Commits: lastCommits(c, opened)}})
+		s := newSight(d, true)
+		s.Unchecked, s.Deep = d.Unchecked, &Deep{Case: c, History: h, Commits: lastCommits(c, opened)}
+		out = append(out, s)
 	}
 	return out
 }
