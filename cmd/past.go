@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/clientlog"
@@ -40,15 +41,20 @@ func (p *pastFlags) add(a *app, c *cobra.Command) {
 	f := c.Flags()
 	f.SortFlags = false
 	f.StringVar(&p.since, "since", usualSince, "how far back, a `TIME`: a duration (also 2d, 1w), an RFC 3339 time, or HH:MM")
-	f.StringVar(&p.until, "until", "", "up to which `TIME`, written as for --since; now if empty")
-	f.StringArrayVar(&p.logs, "log", nil, "client or broker log `FILE`: turns inferred causes into stated ones (repeatable)")
-	f.StringArrayVar(&p.gcLogs, "gc-log", nil, "JVM garbage collection log `FILE`: shows pauses (repeatable)")
-	f.StringArrayVar(&p.pods, "pods", nil, "`FILE` with kubectl get pods -o json, or events, or docker inspect: shows crashes and restarts (repeatable)")
+f.StringVar(&p.until, "until", "", "up to which `TIME`, written as for --since; now if empty")
+	p.addFiles(f)
 	f.StringVar(&p.from, "from", "", "read a case `FILE` that record wrote, instead of a cluster")
 	f.Var(&p.budget, "budget", "read no more of the offsets log than about this `SIZE`, from its end: 200MB")
 	a.addRateLimit(c)
 	p.config.addTimeouts(f)
 	p.groups.addFlags(c)
+}
+
+// addFiles adds the flags that name logs, and what a platform says.
+func (p *pastFlags) addFiles(f *pflag.FlagSet) {
+	f.StringArrayVar(&p.logs, "log", nil, "client or broker log `FILE`: turns inferred causes into stated ones (repeatable)")
+	f.StringArrayVar(&p.gcLogs, "gc-log", nil, "JVM garbage collection log `FILE`: shows pauses (repeatable)")
+	f.StringArrayVar(&p.pods, "pods", nil, "`FILE` with kubectl get pods -o json, or events, or docker inspect: shows crashes and restarts (repeatable)")
 }
 
 // addFor adds --for to a command that can look at the groups before it reads their past.

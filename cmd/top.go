@@ -9,6 +9,8 @@ import (
 
 	"github.com/kgdiag/kgdiag/advise/diagnose"
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/collect"
+	"github.com/kgdiag/kgdiag/inspect/past"
 	"github.com/kgdiag/kgdiag/inspect/watch"
 	"github.com/kgdiag/kgdiag/internal/render"
 	"github.com/kgdiag/kgdiag/internal/top"
@@ -19,8 +21,7 @@ var _ = command(55, newTopCmd)
 // topCmd is kgdiag top.
 type topCmd struct {
 	*app
-	sel   selection
-	since string
+	past pastFlags
 }
 
 func newTopCmd(a *app) *cobra.Command {
@@ -34,17 +35,20 @@ and what to change; y copies the setting, ? lists the keys. On leaving, the scre
 restored and the page of why is printed.`,
 		Example: `  kgdiag top
   kgdiag top orders payments
-  kgdiag top --regex 'orders-.*' --since 6h`,
+  kgdiag top --regex 'orders-.*' --since 6h
+  kgdiag top orders --log app.log -f orders.properties   with what advise says of the files`,
 		RunE: o.run,
 	}
-	o.sel.addFlags(c)
-	c.Flags().StringVar(&o.since, "since", usualSince, "count rebalances since then: a duration (also 2d, 1w), an RFC 3339 time, or HH:MM")
+	o.past.groups.addFlags(c)
+	o.past.addFiles(c.Flags())
+	o.past.config.addTimeouts(c.Flags())
+	c.Flags().StringVar(&o.past.since, "since", usualSince, "count rebalances since then: a duration (also 2d, 1w), an RFC 3339 time, or HH:MM")
 	a.addRateLimit(c)
 	return c
 }
 
 func (o *topCmd) run(c *cobra.Command, args []string) error {
-	sel, err := o.sel.choose(o.app, args)
+	sel, err := o.past.groups.choose(o.app, args)
 	if err != nil {
 		return err
 	}
@@ -54,16 +58,20 @@ func (o *topCmd) run(c *cobra.Command, args []string) error {
 		return err
 	}
 	ctx := c.Context()
+	files, said, err := o.files(ctx)
+	if err != nil {
+		return err
+	}
 	s, err := o.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	why := &whyCmd{app: o.app}
-	why.past.since = o.since
+	why := &whyCmd{app: o.app, past: o.past}
 	cfg := top.Config{Since: lookBack, Timeout: s.conn.Timeout(), Now: o.now, Zone: o.zone(), In: o.streams.Keyboard, Out: o.streams.Out,
 		Colours: o.coloured(), Tmux: o.getenv("TMUX") != "",
-		Watch:  watch.Config{Collector: s.collector, Scanner: s.scanner, Selection: sel, Now: o.now},
+		Watch:  watch.Config{Collector: s.collector, Scanner: s.scanner, Selection: sel, Now: o.now, Configs: files.Configs, Said: said},
+		Files:  files,
 		Reader: s.reader(),
 		Head:   func(c inspect.Cluster) render.Line { return o.clusterLine(c, "") },
 		Page:   why.whyLines}
@@ -97,14 +105,27 @@ func (o *topCmd) validate() (lookBack time.Duration, err error) {
 	case o.flags.debug && o.streams.ErrTTY:
 		return 0, usage("top --debug would write over the screen", "send it to a file: 2> FILE")
 	}
-	from, err := o.parseMoment("--since", o.since, o.now())
+	from, err := o.parseMoment("--since", o.past.since, o.now())
 	if err != nil {
 		return 0, err
 	}
 	if lookBack = o.now().Sub(from).Round(time.Second); lookBack <= 0 {
-		return 0, usagef("--since %s: lies ahead", o.since)
+		return 0, usagef("--since %s: lies ahead", o.past.since)
 	}
 	return lookBack, nil
+}
+
+// files reads the files that are named, and gives the means to read the logs again.
+func (o *topCmd) files(ctx context.Context) (files *inspect.Case, said func() ([]inspect.LogEvent, bool), err error) {
+	if o.past.configs, err = o.past.config.timeouts(ctx, o.app); err != nil {
+		return nil, nil, err
+	}
+	p, logs, err := past.Beside(ctx, o.past.query(o.app, collect.Selection{}, collect.Want{}, inspect.Window{}))
+	if err != nil {
+		return nil, nil, err
+	}
+	_, _ = o.told(p, nil) // it gives back what it is given
+	return p.Case, logs.Said, nil
 }
 
 // leave prints what why says of what was on the screen last.

@@ -5,9 +5,11 @@ package cmd_test
 import (
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
@@ -47,7 +49,7 @@ func onTerminal(t *testing.T, args ...string) *terminal {
 	if x.master, x.tty, err = pty.Open(); err != nil {
 		t.Fatal(err)
 	}
-	x.check(pty.Setsize(x.tty, &pty.Winsize{Cols: 80, Rows: 24}))
+	check(x.t, pty.Setsize(x.tty, &pty.Winsize{Cols: 80, Rows: 24}))
 	if x.before, err = xterm.GetState(int(x.tty.Fd())); err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +66,7 @@ func onTerminal(t *testing.T, args ...string) *terminal {
 	x.cmd.Stdin, x.cmd.Stdout, x.cmd.Stderr = x.tty, x.tty, x.tty
 	x.cmd.Env = append(os.Environ(), "TERM=xterm-256color", "NO_COLOR=", "TZ=UTC", "HOME="+t.TempDir())
 	x.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	x.check(x.cmd.Start())
+	check(x.t, x.cmd.Start())
 	go func() { x.ended <- x.cmd.Wait() }()
 	t.Cleanup(func() {
 		_ = x.cmd.Process.Kill() // it may have ended
@@ -78,10 +80,10 @@ func onTerminal(t *testing.T, args ...string) *terminal {
 	return x
 }
 
-func (x *terminal) check(err error) {
-	x.t.Helper()
+func check(t *testing.T, err error) {
+	t.Helper()
 	if err != nil {
-		x.t.Fatal(err)
+		t.Fatal(err)
 	}
 }
 
@@ -119,7 +121,7 @@ func (x *terminal) answer() {
 func (x *terminal) press(keys string) {
 	x.t.Helper()
 	_, err := x.master.Write([]byte(keys))
-	x.check(err)
+	check(x.t, err)
 }
 
 // screen is what the terminal shows.
@@ -157,10 +159,10 @@ func (x *terminal) end() int {
 	case <-time.After(scriptTime):
 		x.t.Fatalf("it does not end:\n%s", x.screen())
 	}
-	x.check(func() error { _, err := x.tty.WriteString("\r\nthe shell again"); return err }())
+	check(x.t, func() error { _, err := x.tty.WriteString("\r\nthe shell again"); return err }())
 	x.await("the shell again")
 	after, stateErr := xterm.GetState(int(x.tty.Fd()))
-	x.check(stateErr)
+	check(x.t, stateErr)
 	if !reflect.DeepEqual(after, x.before) {
 		x.t.Errorf("the terminal's mode was %+v and is %+v", x.before, after)
 	}
@@ -173,7 +175,7 @@ func (x *terminal) end() int {
 	if errors.As(err, &exit) {
 		return exit.ExitCode()
 	}
-	x.check(err)
+	check(x.t, err)
 	return 0
 }
 
@@ -209,12 +211,7 @@ func overrun(t *testing.T) *fakecluster.Cluster {
 		}
 		return m
 	}
-	wait := func(err error) {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
+	wait := func(err error) { t.Helper(); check(t, err) }
 	join("billing", "consumer-billing-1", "10.42.7.10")
 	join("orders", "consumer-orders-1", "10.42.7.20")
 	slow := join("orders", "consumer-orders-2", "10.42.7.21")
@@ -249,7 +246,7 @@ func TestTopOnATerminal(t *testing.T) {
 	}
 	x.emu.Resize(120, 40)
 	x.mu.Unlock()
-	x.check(pty.Setsize(x.tty, &pty.Winsize{Cols: 120, Rows: 40}))
+	check(x.t, pty.Setsize(x.tty, &pty.Winsize{Cols: 120, Rows: 40}))
 	x.await(`(?m)^-- orders: .*-{20}$`)
 	x.press("?")
 	x.await(`copy the setting to change`)
@@ -268,6 +265,39 @@ func TestTopOnATerminal(t *testing.T) {
 	}
 }
 
+// What a consumer's files say is on the screen: its settings at once, and its log as it
+// grows, which makes of a likely cause a stated one.
+func TestTopReadsFilesBeside(t *testing.T) {
+	c, dir := overrun(t), t.TempDir()
+	settings, log := filepath.Join(dir, "orders.properties"), filepath.Join(dir, "app.log")
+	write := func(name, text string) { t.Helper(); check(t, os.WriteFile(name, []byte(text), 0o600)) }
+	write(settings, "bootstrap.servers=kafka:9092\ngroup.id=orders\nkey.deserializer=a.B\nvalue.deserializer=a.B\nheartbeat.interval.ms=50000\n")
+	const line = "[%s %s,000] %s [Consumer clientId=consumer-orders-2, groupId=orders] %s (org.apache.kafka.clients.consumer.internals.ConsumerCoordinator)\n"
+	started := fmt.Sprintf(line, time.Now().UTC().Format(time.DateOnly), "00:00:01", "INFO", "Revoke previously assigned partitions ")
+	write(log, started)
+	x := onTerminal(t, "top", "orders", "-b", c.Addrs()[0], "--log", log, "-f", settings)
+	x.await(`>orders +\w+ .*poll_interval_exceeded`)
+	x.press("\r")
+	pane := x.await(`(?s)WHY   client consumer-orders-2 .*likely, inferred.*ALSO  KGD\d+ .*heartbeat\.interval\.ms`)
+	left := regexp.MustCompile(`(\d\d:\d\d:\d\d)  gen \d+ +poll_interval_exceeded`).FindStringSubmatch(pane)
+	if left == nil {
+		t.Fatalf("no rebalance in the feed:\n%s", pane)
+	}
+	write(log, started+fmt.Sprintf(line, time.Now().UTC().Format(time.DateOnly), left[1], "WARN", "consumer poll timeout has expired. This means the time between subsequent calls to poll() was longer than the configured max.poll.interval.ms, which typically implies that the poll loop is spending too much time processing messages."))
+	x.await(`poll_interval_exceeded, stated`)
+	x.press("q")
+	if code := x.end(); code != 0 {
+		t.Errorf("exit %d", code)
+	}
+	if page := x.scrolled(); !regexp.MustCompile(`(?s)stated: by a log line.*app\.log:2: .*next  kgdiag watch orders -b \S+ --log /`).MatchString(page) {
+		t.Errorf("the page of why does not go by the files:\n%s", page)
+	}
+	out, err := exec.Command("kgdiag", "top", "-b", c.Addrs()[0], "--log", filepath.Join(dir, "none.log")).CombinedOutput()
+	if err == nil {
+		t.Errorf("a log that is not there:\n%s", out)
+	}
+}
+
 // A signal ends it like a key, with the terminal restored; a cluster that goes away is
 // said, and takes neither the screen nor what was known with it.
 func TestTopWithoutItsClusterAndTerminated(t *testing.T) {
@@ -275,10 +305,10 @@ func TestTopWithoutItsClusterAndTerminated(t *testing.T) {
 	x := onTerminal(t, "top", "orders", "billing", "-b", c.Bootstrap())
 	x.await(`(?s)LIVE.*>orders +\w+ .*poll_interval_exceeded`)
 	for id := range int32(3) {
-		x.check(c.StopBroker(id))
+		check(x.t, c.StopBroker(id))
 	}
 	x.await(`(?s)NO ANSWER.*orders +no answer \d+s`)
-	x.check(x.cmd.Process.Signal(syscall.SIGTERM))
+	check(x.t, x.cmd.Process.Signal(syscall.SIGTERM))
 	if code := x.end(); code != 3 {
 		t.Errorf("exit %d, want 3", code)
 	}

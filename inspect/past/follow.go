@@ -27,6 +27,21 @@ func FollowLogs(ctx context.Context, names []string, o clientlog.Options) (*LogF
 	return f, err
 }
 
+// Beside reads the files of a query once, for who follows a cluster: what they say, in a
+// case without a cluster, and the logs, to be read again as they grow. Its events are in
+// the case too. Errors are as ReadLogs and ReadProcesses have them.
+func Beside(ctx context.Context, q Query) (*Past, *LogFollower, error) {
+	f, err := FollowLogs(ctx, slices.Concat(q.Logs, q.GCLogs), q.LogOptions)
+	if err != nil {
+		return nil, nil, err
+	}
+	p := &Past{Case: &inspect.Case{}}
+	if err := p.take(ctx, q, f.Logs); err != nil {
+		return nil, nil, err
+	}
+	return p, f, nil
+}
+
 // Said gives all events, and whether there may be other ones than the last time.
 func (f *LogFollower) Said() ([]inspect.LogEvent, bool) {
 	again, err := f.read()

@@ -211,6 +211,11 @@ func (p *Past) readFiles(ctx context.Context, q Query) error {
 	if err != nil {
 		return err
 	}
+	return p.take(ctx, q, found)
+}
+
+// take adds what log files said, and what the platform's files say.
+func (p *Past) take(ctx context.Context, q Query, found Logs) error {
 	lives, empty, err := ReadProcesses(ctx, q.Processes)
 	if err != nil {
 		return err

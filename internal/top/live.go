@@ -45,9 +45,10 @@ type live struct {
 	stirred map[string]bool
 	visible []string
 	opened  string
-	stale   time.Time     // since when the opened group's past is to be read again; zero not
-	wake    chan struct{} // something stirred
-	asked   chan struct{} // the screen shows other groups
+	said    *[]inspect.LogEvent // what logs say since look took it last; nil nothing new
+	stale   time.Time           // since when the opened group's past is to be read again; zero not
+	wake    chan struct{}       // something stirred
+	asked   chan struct{}       // the screen shows other groups
 
 	book *book // of look alone
 }
@@ -60,7 +61,11 @@ type read struct {
 }
 
 func newLive(cfg *Config, w *watch.Watcher, send func(tea.Msg)) *live {
-	return &live{cfg: cfg, w: w, send: send, stirred: map[string]bool{}, wake: make(chan struct{}, 1), asked: make(chan struct{}, 1), book: newBook(cfg.Since)}
+	l := &live{cfg: cfg, w: w, send: send, stirred: map[string]bool{}, wake: make(chan struct{}, 1), asked: make(chan struct{}, 1), book: newBook(cfg.Since)}
+	if cfg.Files != nil {
+		l.book.files = *cfg.Files
+	}
+	return l
 }
 
 // show is told by the screen which groups it shows, and which one is opened.
@@ -137,10 +142,22 @@ func (l *live) stir(e *watch.Event) {
 	poke(l.wake)
 }
 
-// take gives the groups that something happened to since the last time.
-func (l *live) take() (ids []string, opened string) {
+// heard keeps what logs say now.
+func (l *live) heard(events []inspect.LogEvent) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.said = &events
+	poke(l.wake)
+}
+
+// take gives the groups that something happened to since the last time, and whether logs
+// have said something, which may be of any.
+func (l *live) take() (ids []string, opened string, all bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if all = l.said != nil; all {
+		l.book.files.LogEvents, l.said = *l.said, nil
+	}
 	for id, is := range l.stirred {
 		if is {
 			ids = append(ids, id)
@@ -148,7 +165,7 @@ func (l *live) take() (ids []string, opened string) {
 	}
 	slices.Sort(ids)
 	l.stirred = map[string]bool{}
-	return ids, l.opened
+	return ids, l.opened, all
 }
 
 // look diagnoses groups as something becomes known of them.
@@ -158,8 +175,8 @@ func (l *live) look(ctx context.Context, reads <-chan read, lags <-chan *inspect
 	all := true // the first time, and when the past has been read
 	for {
 		began := l.cfg.Now()
-		ids, opened := l.take()
-		if all || len(ids) > 0 {
+		ids, opened, heard := l.take()
+		if all = all || heard; all || len(ids) > 0 {
 			if err := l.diagnose(ctx, ids, opened, all); err != nil {
 				return
 			}

@@ -210,14 +210,29 @@ func (m *Model) advice(s *Sight) []render.Line {
 		out = append(out, m.labelled("WHY", term.Warn, "the past is not known: "+d.NoHistory, mostReason)...)
 	}
 	if d.Calm() {
-		return append(out, render.Line{render.P(" "), render.S(term.Good, "%-4s", string(d.Verdict)), render.P("  %s", m.calm(d))})
+		out = append(out, render.Line{render.P(" "), render.S(term.Good, "%-4s", string(d.Verdict)), render.P("  %s", m.calm(d))})
+		return append(out, m.besides(d)...)
 	}
 	out = append(out, m.labelled("WHY", term.Bad, d.Why()+d.Since(m.clock), mostReason)...)
 	out = append(out, m.labelled("", term.Plain, d.Sure(), 1)...)
 	if words, _ := fix(d); words != "" {
 		out = append(out, m.labelled("FIX", term.Good, words, 1)...)
 	}
-	return out
+	return append(out, m.besides(d)...)
+}
+
+// besides is what advise says of the group that the cause does not explain: the gravest
+// finding, and how many more.
+func (m *Model) besides(d *diagnose.Diagnosis) []render.Line {
+	if len(d.Unrelated) == 0 {
+		return nil
+	}
+	f := &d.Unrelated[0]
+	text := f.ID + " " + f.Message
+	if n := len(d.Unrelated) - 1; n > 0 {
+		text = prose.Clip(text, max(20, m.width-7-len("; 100 more: kgdiag advise"))) + fmt.Sprintf("; %d more: kgdiag advise", n)
+	}
+	return m.labelled("ALSO", term.Warn, text, 1)
 }
 
 // calm is what is to be said of a group in which nothing is to be explained.

@@ -46,6 +46,7 @@ type book struct {
 	records map[string][]inspect.Record
 	deep    map[string]*inspect.Case // the past of groups that were opened, with everything
 	lags    map[string]lag
+	files   inspect.Case // what they say beside the cluster
 }
 
 // lag is how far a group is behind, as it was asked last.
@@ -107,6 +108,9 @@ func (b *book) join(seen, base *inspect.Case, ids []string) *inspect.Case {
 	to := seen.Window.To
 	c.Window = inspect.Window{From: inspect.At(to.Add(-b.since)), To: to, CompleteSince: c.Window.CompleteSince}
 	c.Records, c.Observations, c.Timelines, c.Groups = nil, nil, nil, nil
+	if len(b.files.Files)+len(b.files.Configs) > 0 {
+		c.LogEvents, c.Processes, c.Files, c.Configs = b.files.LogEvents, b.files.Processes, b.files.Files, b.files.Configs
+	}
 	wanted := map[string]bool{}
 	for _, id := range ids {
 		wanted[id] = true

@@ -20,8 +20,11 @@ import (
 
 // Config says what to show, with what, and where.
 type Config struct {
-	Watch   watch.Config // with its Collector and Selection
-	Reader  past.Reader
+	Watch  watch.Config // with its Collector and Selection
+	Reader past.Reader
+	// Files is what files say beside the cluster (past.Beside); nil for none. What
+	// Watch.Said tells of them as they grow takes the place of its events.
+	Files   *inspect.Case
 	Since   time.Duration // how far back rebalances are counted
 	Timeout time.Duration // for describing the groups, and for the start
 	Now     func() time.Time
@@ -50,6 +53,16 @@ type Result struct {
 // a terminal that failed; the end of ctx is none. Every goroutine has ended when Run
 // returns.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
+	var l *live
+	if said := cfg.Watch.Said; said != nil {
+		cfg.Watch.Said = func() ([]inspect.LogEvent, bool) {
+			events, news := said()
+			if news {
+				l.heard(events)
+			}
+			return events, news
+		}
+	}
 	w := watch.New(cfg.Watch)
 	starting, cancel := context.WithTimeout(ctx, cfg.Timeout)
 	defer cancel()
@@ -60,7 +73,7 @@ func Run(ctx context.Context, cfg Config) (*Result, error) {
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	var p *tea.Program
-	l := newLive(&cfg, w, func(m tea.Msg) { p.Send(m) })
+	l = newLive(&cfg, w, func(m tea.Msg) { p.Send(m) })
 	m := newModel(&cfg, info)
 	m.show = l.show
 	profile := colorprofile.ASCII
