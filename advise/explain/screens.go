@@ -13,6 +13,7 @@ var screenWords = []Term{
 	{"inferred", nil, "The cause follows from timings in the log, such as the gap between the last commit and the departure. A client's or the coordinator's log would confirm it (--log).", []string{"stated"}},
 	{"stated", nil, "A log line or a record names the cause, or the platform says how the process ended (--pods).", []string{"inferred"}},
 	{"NOT CONSUMED", nil, "How long the partitions of departed members were consumed by no member: from the last commit to the next owner.", []string{"paused"}},
+	{"ALSO", nil, "Label of kgdiag top: the gravest finding of advise on the opened group that the cause does not explain, and how many more there are.", []string{"FIX", "severity"}},
 	{"NOT CHECKED", []string{"unchecked"}, "Rules whose facts were not read, with what would make them checked. Nothing is known of them.", nil},
 	{"AT RISK", []string{"OVERDUE"}, "A member has not committed for half of its poll interval or more while its lag grows; it leaves the group at the time shown unless it polls. OVERDUE: that time has passed.", []string{"poll_interval_exceeded"}},
 	{"MAX POLL", nil, "Column of describe: a member's rebalance timeout, where the client sends max.poll.interval.ms as such (Java, librdkafka). Where a library is not known for sure the column is called REBALANCE TIMEOUT.", []string{"rebalance timeout", "max.poll.interval.ms"}},

@@ -97,8 +97,10 @@ func press(keys ...string) []tea.Msg {
 }
 
 // text is a frame with its line ends trimmed.
-func text(m Model) string {
-	lines := strings.Split(m.View().Content, "\n")
+func text(m Model) string { return trimmed(m.View().Content) }
+
+func trimmed(content string) string {
+	lines := strings.Split(strings.TrimSuffix(content, "\n"), "\n")
 	for i := range lines {
 		lines[i] = strings.TrimRight(lines[i], " ")
 	}
