@@ -41,7 +41,7 @@ func (p *pastFlags) add(a *app, c *cobra.Command) {
 	f := c.Flags()
 	f.SortFlags = false
 	f.StringVar(&p.since, "since", usualSince, "how far back, a `TIME`: a duration (also 2d, 1w), an RFC 3339 time, or HH:MM")
-f.StringVar(&p.until, "until", "", "up to which `TIME`, written as for --since; now if empty")
+	f.StringVar(&p.until, "until", "", "up to which `TIME`, written as for --since; now if empty")
 	p.addFiles(f)
 	f.StringVar(&p.from, "from", "", "read a case `FILE` that record wrote, instead of a cluster")
 	f.Var(&p.budget, "budget", "read no more of the offsets log than about this `SIZE`, from its end: 200MB")
