@@ -20,8 +20,11 @@ import (
 const (
 	// DefaultPerBroker is how long one request to one broker may take.
 	DefaultPerBroker = 5 * time.Second
-	// DefaultParallel is how many requests are under way at once.
+	// DefaultParallel is how many requests are under way at once; in a cluster of more
+	// brokers one for each of them: it is the brokers that are spared.
 	DefaultParallel = 16
+	// MostParallel is how many there are at most in a large cluster.
+	MostParallel = 64
 
 	// chunk is how many groups one describe or offsets request names: enough to
 	// make thousands of groups cheap, few enough for an answer within a second.
@@ -40,7 +43,7 @@ type Options struct {
 	// PerBroker is the longest that one request to one broker may take;
 	// DefaultPerBroker if zero.
 	PerBroker time.Duration
-	// Parallel bounds the requests under way at once; DefaultParallel if zero.
+	// Parallel bounds the requests under way at once; DefaultParallel and more if zero.
 	Parallel int
 	// Now is the clock of GeneratedAt and of the times of answers; time.Now if nil.
 	Now func() time.Time
@@ -80,8 +83,12 @@ func New(cl *kgo.Client, opts Options) *Collector {
 	if opts.PerBroker <= 0 {
 		opts.PerBroker = DefaultPerBroker
 	}
-	if opts.Parallel <= 0 {
-		opts.Parallel = DefaultParallel
+	atOnce := opts.Parallel
+	if atOnce <= 0 {
+		opts.Parallel, atOnce = DefaultParallel, DefaultParallel
+		if opts.Met != nil {
+			atOnce = min(max(len(opts.Met.Brokers), atOnce), MostParallel)
+		}
 	}
 	if opts.Now == nil {
 		opts.Now = time.Now
@@ -89,7 +96,7 @@ func New(cl *kgo.Client, opts Options) *Collector {
 	if opts.Log == nil {
 		opts.Log = &offsetlog.Scanner{Client: cl, Patience: opts.PerBroker}
 	}
-	return &Collector{cl: cl, opts: opts, met: opts.Met, sem: make(chan struct{}, opts.Parallel), names: map[[16]byte]string{}, sick: map[int32]sickness{}}
+	return &Collector{cl: cl, opts: opts, met: opts.Met, sem: make(chan struct{}, atOnce), names: map[[16]byte]string{}, sick: map[int32]sickness{}}
 }
 
 // now is the present by the Collector's clock.
