@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/settings"
 )
 
 // Apply follows a finding's advice on a copy of the case: alternative 0 is the fix
@@ -341,10 +343,51 @@ func settle(c *inspect.Case, o Options, f *Finding, trials map[string]*trial) {
 		f.Fix.Price = catalog[f.ID].Doc.Price
 	}
 	f.Fix.Set, f.Fix.Delete, f.Fix.Alternatives = set, del, alternatives
+	f.withoutPlace()
 	if f.Fix.Alternatives == nil {
 		f.Fix.Alternatives = []map[string]string{}
 	}
 	f.Fix.Edits = editsOf(f, own)
+}
+
+// withoutPlace takes back the values that the program around the client has no setting for,
+// and says so.
+func (f *Finding) withoutPlace() {
+	around := f.subject.around()
+	if around == nil {
+		return
+	}
+	settable := func(set map[string]string) string {
+		for _, k := range sortedKeys(set) {
+			if !around.Has(k) {
+				return k
+			}
+		}
+		return ""
+	}
+	f.Fix.Alternatives = slices.DeleteFunc(f.Fix.Alternatives, func(a map[string]string) bool { return settable(a) != "" })
+	key := settable(f.Fix.Set)
+	if key == "" {
+		return
+	}
+	f.Fix.Set, f.Fix.Price = map[string]string{}, catalog[f.ID].Doc.Price
+	if len(f.Fix.Alternatives) > 0 {
+		f.Fix.Set, f.Fix.Alternatives = f.Fix.Alternatives[0], f.Fix.Alternatives[1:]
+		return
+	}
+	f.Fix.Summary = fmt.Sprintf("%s has no setting for %s: make the work between two polls shorter, or the batches smaller.", around.Name, Spell(f.subject.Family, key))
+	if key == keySocket || key == keyRequest {
+		f.Fix.Summary = fmt.Sprintf("%s has no setting for %s: lower the rebalance timeout below it where there is one.", around.Name, Spell(f.subject.Family, key))
+	}
+}
+
+// around is the program that hands its own settings to the client, read from its file; nil
+// where the client's own can be set.
+func (s *Subject) around() *settings.Framework {
+	if s == nil || s.Config == nil || s.Config.Dialect == "source" {
+		return nil
+	}
+	return s.framework()
 }
 
 // reduce keeps what a fix at the target can touch, so that trying it out is cheap.

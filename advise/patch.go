@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/kgdiag/kgdiag/internal/pattern"
 )
 
 // Patch says how one file changes by the fixes of findings, as a unified diff, and which
@@ -97,7 +99,7 @@ func insert(s *Subject, e Edit, lines []string, added map[int][]string) bool {
 		}
 		line := lines[set.Where.Line-1]
 		key := strings.TrimSpace(line)
-		flat := strings.HasPrefix(key, set.Spelled) && strings.ContainsAny(strings.TrimPrefix(key, set.Spelled), "=:")
+		flat := strings.HasPrefix(key, set.Spelled) && separator.MatchString(strings.TrimPrefix(key, set.Spelled))
 		nested := !flat && strings.HasSuffix(set.Spelled, keyOf(key)) && keyOf(key) != "" && set.Spelled[:len(set.Spelled)-len(keyOf(key))] == e.Spelled[:min(len(e.Spelled), len(set.Spelled)-len(keyOf(key)))]
 		if alone(line) && (flat && (prefix == "" || strings.HasPrefix(set.Spelled, prefix) || !strings.Contains(key, ": ")) || nested) {
 			at, sibling = set.Where.Line-1, set.Spelled
@@ -109,22 +111,35 @@ func insert(s *Subject, e Edit, lines []string, added map[int][]string) bool {
 	line := lines[at]
 	indent := line[:len(line)-len(strings.TrimLeft(line, " \t"))]
 	key := strings.TrimSpace(line)
-	written := e.Spelled
+	written, last := e.Spelled, sibling
 	if k := keyOf(key); !strings.HasPrefix(key, sibling) && k != "" {
-		written = e.Spelled[len(sibling)-len(k):]
+		written, last = e.Spelled[len(sibling)-len(k):], k
 	}
-	separator := "="
-	if i := strings.IndexAny(key, "=:"); i >= 0 {
-		separator = key[i : i+1]
-		if separator == ":" {
-			separator = ": "
-		} else if i > 0 && key[i-1] == ' ' {
-			separator = " = "
-		}
+	if screaming(last) != screaming(written) {
+		return false // what a program would call its variable is not known
 	}
-	added[at] = append(added[at], indent+written+separator+e.Value)
+	from := strings.Index(key, last)
+	if from < 0 {
+		return false
+	}
+	between := separator.FindString(key[from+len(last):])
+	if between == "" {
+		return false
+	}
+	value := e.Value
+	if rest := key[from+len(last)+len(between):]; rest != "" && (rest[0] == '"' || rest[0] == '\'') {
+		value = rest[:1] + value + rest[:1]
+	}
+	added[at] = append(added[at], indent+key[:from]+written+between+value)
 	return true
 }
+
+// separator is what stands between a key and its value: "=", ": ", " => ", blanks, with a
+// quote that closes the key.
+var separator = pattern.New(`^["']?(?:\s*(?:=>|[=:])\s*|\s+)`)
+
+// screaming reports whether a name is written as a variable of the environment.
+func screaming(name string) bool { return name == strings.ToUpper(name) && strings.Contains(name, "_") }
 
 // keyOf is the key of a line of YAML: what stands before the colon.
 func keyOf(line string) string {

@@ -70,6 +70,17 @@ func Frameworks() []string {
 // Fields lists the names that a framework has.
 func (f *Framework) Fields() []Field { return append([]Field(nil), f.fields...) }
 
+// Has reports whether the framework's file can set a setting of the client: by a name of
+// its own, or among those that it hands on.
+func (f *Framework) Has(key string) bool {
+	for _, x := range f.fields {
+		if x.Key == key || strings.HasSuffix(x.Name, "*") {
+			return true
+		}
+	}
+	return false
+}
+
 // Default is what the framework sets a setting to where its file does not; false where
 // that is left to the client.
 func (f *Framework) Default(key string) (Field, bool) {
