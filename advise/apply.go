@@ -396,7 +396,7 @@ func reduce(c *inspect.Case, t target) (inspect.Case, target) {
 		return *c, t
 	}
 	out := *c
-	out.Configs, out.Groups, out.Timelines = nil, nil, nil
+	out.Configs, out.Groups, out.Timelines, out.LogEvents = nil, nil, nil, fewEvents(c.LogEvents, t.group)
 	for i := range c.Configs {
 		if i == t.config || t.group != "" && c.Configs[i].Group == t.group {
 			if i == t.config {
@@ -414,6 +414,28 @@ func reduce(c *inspect.Case, t target) (inspect.Case, target) {
 		out.Timelines = []inspect.Timeline{*tl}
 	}
 	return out, t
+}
+
+// mostTried is how many events of a log a fix is tried on: a fix is judged by what changes
+// between two evaluations, and each event more makes both of them longer.
+const mostTried = 2000
+
+// fewEvents are the events that may concern a group: the first and the last of them where
+// there are many.
+func fewEvents(es []inspect.LogEvent, group string) []inspect.LogEvent {
+	if len(es) <= mostTried {
+		return es
+	}
+	var out []inspect.LogEvent
+	for _, e := range es {
+		if e.Group == group || e.Group == "" || group == "" {
+			out = append(out, e)
+		}
+	}
+	if n := len(out); n > mostTried {
+		out = append(out[:mostTried/2:mostTried/2], out[n-mostTried/2:]...)
+	}
+	return out
 }
 
 // widen applies a change, and while other rules object adds what they ask for.

@@ -33,6 +33,14 @@ var _ = register(Rule{
 			report(f)
 			return
 		}
+		if es := s.Logged(func(e inspect.LogEvent) bool {
+			return e.Sign == inspect.SignConfigBehind && hasText(e, "config state offset -1 does not match")
+		}); len(es) > 0 {
+			f := s.logged(Warning, "a worker read its config topic to the end and found it empty, while the leader's has records, so it forces a rebalance: the workers have different config.storage.topic (two Connect clusters share this group.id), or the topic was made anew", es)
+			f.Confidence = inspect.Medium
+			report(f)
+			return
+		}
 		es := s.Logged(signIs(inspect.SignConfigMismatch))
 		if len(es) == 0 || s.configCaughtUp(es[len(es)-1]) && len(once(es)) < fewErrors {
 			return

@@ -18,7 +18,7 @@ var _ = register(Rule{
 	ID: "KGD237", Name: "slow-rebalance-logged", Severity: Warning, Since: "v0.3.0", Scope: PerLog,
 	Needs:     []inspect.Fact{inspect.FactClientLog},
 	Uses:      []inspect.Fact{inspect.FactClientConfig},
-	SymptomOf: []string{"KGD106", "KGD110", "KGD215", "KGD217", "KGD220", "KGD223", "KGD238"},
+	SymptomOf: []string{"KGD106", "KGD110", "KGD214", "KGD215", "KGD217", "KGD220", "KGD223", "KGD238"},
 	Doc: Doc{
 		Summary: "A rebalance took long, by the times of the lines that begin and end its join phase.",
 		Why: "The coordinator answers JoinGroup when every member has rejoined. It waits for a busy one until that polls, for one that went without leaving until its session ends, and for either at most the rebalance " +

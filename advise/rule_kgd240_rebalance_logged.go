@@ -3,6 +3,7 @@ package advise
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
@@ -78,8 +79,8 @@ func (s *Subject) rebalanceTold(es []inspect.LogEvent) (string, []inspect.LogEve
 		return slices.DeleteFunc(slices.Clone(es), func(e inspect.LogEvent) bool { return !want(e) })
 	}
 	const unsaid = ": another member joined or left (a start, a stop, a deploy), its session expired, or it was too slow; these lines do not say which, and once is normal"
-	if began := pick(signIs(inspect.SignPreparing)); len(began) > 0 {
-		return "the coordinator began a rebalance of the group" + inParens(distinct(began, func(e inspect.LogEvent) string { return e.Cause.Info().Name })), began
+	if began := s.Logged(signIs(inspect.SignPreparing)); len(began) > 0 {
+		return "the coordinator began a rebalance of the group" + inParens(distinct(began, begunFor)), began
 	}
 	if changed := pick(func(e inspect.LogEvent) bool {
 		return e.Cause == inspect.TopicMetadataChanged || e.Cause == inspect.SubscriptionChanged
@@ -132,6 +133,15 @@ func everySaid(es []inspect.LogEvent) string {
 		return ""
 	}
 	return ", every " + span(every.Round(time.Second))
+}
+
+// begunFor names why the coordinator began a rebalance; "" where its line does not say.
+func begunFor(e inspect.LogEvent) string {
+	low := strings.ToLower(e.Reason)
+	if e.Cause == "" && (strings.Contains(low, "re-joining group") || strings.Contains(low, "updating metadata for") || strings.Contains(low, "joining group during stable")) {
+		return "a member that joined again by itself"
+	}
+	return e.Cause.Info().Name
 }
 
 // longWait is from how long on the wait for the answer to a JoinGroup is worth a word.

@@ -58,6 +58,13 @@ type lane struct {
 
 // lanes sorts the lines of clients by who wrote them; those of brokers are left out.
 func (s *Subject) lanes() []lane {
+	if s.laned == nil {
+		s.laned = s.byLane()
+	}
+	return s.laned
+}
+
+func (s *Subject) byLane() []lane {
 	by := map[string]*lane{}
 	var out []*lane
 	only := s.onlyNames()

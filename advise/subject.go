@@ -70,6 +70,7 @@ type Subject struct {
 
 	values map[string]Value
 	logs   []inspect.LogEvent // of a log subject: what the logs say of its group
+	laned  []lane             // logs by who wrote them, when a rule first asks
 	target target
 }
 

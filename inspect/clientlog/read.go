@@ -77,7 +77,7 @@ func Read(r io.Reader, name string, o Options, h Handler) (Summary, error) {
 	if head, _ := br.Peek(4096); bytes.IndexByte(head, 0) >= 0 {
 		return Summary{}, fmt.Errorf("%s: %w", name, ErrNotText)
 	}
-	rd := &reader{name: name, o: o, h: h, book: library(), streams: map[string]*stream{}, told: map[string]bool{}}
+	rd := &reader{name: name, o: o, h: h, book: library(), streams: map[string]*stream{}, told: map[string]bool{}, names: map[string]string{}}
 	err := rd.all(br)
 	if err == nil {
 		err = rd.finish()
@@ -97,6 +97,7 @@ type reader struct {
 	book    *book
 	streams map[string]*stream // by the prefix that names a container
 	open    int                // streams with an open configuration block
+	names   map[string]string  // of events, each once
 	// prefixed: lines begin with names of containers, so that each line has a stream.
 	prefixed bool
 	told     map[string]bool // library versions and settings that were already told
@@ -326,7 +327,29 @@ func (rd *reader) emit(ev inspect.LogEvent) error {
 	if rd.h.Event == nil {
 		return nil
 	}
+	rd.hold(&ev)
 	return rd.h.Event(ev)
+}
+
+// mostNames bounds the names that are kept once for all events that have them.
+const mostNames = 1 << 16
+
+// hold keeps each name once, however many events have it, and lets go of the line that it
+// is a part of: a log of a gigabyte has few names and many lines.
+func (rd *reader) hold(ev *inspect.LogEvent) {
+	for _, s := range []*string{&ev.Group, &ev.ClientID, &ev.MemberID, &ev.InstanceID, &ev.Thread, &ev.Process, &ev.Version, &ev.State, &ev.API, &ev.Topics, &ev.Reason, &ev.Text} {
+		had, ok := rd.names[*s]
+		switch {
+		case *s == "":
+		case ok:
+			*s = had
+		default:
+			*s = strings.Clone(*s)
+			if len(rd.names) < mostNames {
+				rd.names[*s] = *s
+			}
+		}
+	}
 }
 
 // finish hands out the blocks that no version line followed.

@@ -261,9 +261,16 @@ func firstMember(ev *inspect.LogEvent, parts map[string]string) {
 	}
 }
 
+// brodOldReasons are the atoms of brod before 3.0.
+var brodOldReasons = map[string]string{"UnknownMemberId": "unknown_member_id", "RebalanceInProgress": "rebalance_in_progress", "FencedInstanceId": "fenced_instance_id", "IllegalGeneration": "illegal_generation"}
+
 // brodReason maps brod's reason atoms.
 func brodReason(ev *inspect.LogEvent, parts map[string]string) {
-	switch strings.Trim(parts["reason"], ":\"") {
+	reason := strings.Trim(parts["reason"], ":\"")
+	if old, ok := brodOldReasons[reason]; ok {
+		reason = old
+	}
+	switch reason {
 	case "fenced_instance_id":
 		ev.Kind, ev.Cause, ev.Error = inspect.LogFenced, inspect.StaticMemberFenced, "FENCED_INSTANCE_ID"
 	case "unknown_member_id":
@@ -271,6 +278,8 @@ func brodReason(ev *inspect.LogEvent, parts map[string]string) {
 	case "{connection_down, {:shutdown, :tcp_closed}}", "{connection_down,{shutdown,tcp_closed}}", "{:connection_down, {:shutdown, :ssl_closed}}", "{connection_down,{shutdown,ssl_closed}}",
 		"{shutdown,ssl_closed}", "{shutdown,tcp_closed}", "{:shutdown, :ssl_closed}", "{:shutdown, :tcp_closed}", "{:connection_down, {:shutdown, :tcp_closed}}":
 		ev.Kind, ev.Cause, ev.Sign = inspect.LogNote, "", inspect.SignConnectionClosed
+	case "illegal_generation":
+		ev.Kind, ev.Error = inspect.LogEvicted, "ILLEGAL_GENERATION"
 	case "rebalance_in_progress":
 		ev.Error, ev.Sign = "REBALANCE_IN_PROGRESS", inspect.SignAlreadyRebalancing
 	}
