@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"go.uber.org/goleak"
 
 	"github.com/kgdiag/kgdiag/cmd"
 	"github.com/kgdiag/kgdiag/internal/fakecluster"
@@ -31,11 +32,27 @@ import (
 var updateScripts = flag.Bool("update", false, "rewrite the expected screens of the scripts")
 
 // TestMain makes the test binary double as kgdiag, so that scripts run a process of
-// its own: signals, full disks and closed pipes are real.
+// its own: signals, full disks and closed pipes are real. Neither the tests nor any
+// command may leave a goroutine behind.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"kgdiag": func() { os.Exit(cmd.Main(os.Args[1:], cmd.SystemStreams())) },
+	testscript.Main(leakless{m}, map[string]func(){
+		"kgdiag": func() { os.Exit(leaks(cmd.Main(os.Args[1:], cmd.SystemStreams()))) },
 	})
+}
+
+type leakless struct{ m *testing.M }
+
+func (l leakless) Run() int { return leaks(l.m.Run()) }
+
+// leaks is an exit code, or another one where goroutines are left. Two may be: the reading
+// of a standard input that does not end, and the last tick of the screen's clock, which
+// its library lets run out.
+func leaks(code int) int {
+	if err := goleak.Find(goleak.IgnoreAnyFunction("os.(*File).Read"), goleak.IgnoreTopFunction("charm.land/bubbletea/v2.Tick.func1")); err != nil {
+		fmt.Fprintf(os.Stderr, "after exit code %d: %v\n", code, err)
+		return 70
+	}
+	return code
 }
 
 // scriptTime bounds everything that a script waits for.

@@ -310,7 +310,7 @@ func TestTopWithoutItsClusterAndTerminated(t *testing.T) {
 	x.await(`(?s)NO ANSWER.*orders +no answer \d+s`)
 	check(x.t, x.cmd.Process.Signal(syscall.SIGTERM))
 	if code := x.end(); code != 3 {
-		t.Errorf("exit %d, want 3", code)
+		t.Errorf("exit %d, want 3\n%s", code, x.scrolled())
 	}
 	if page := x.scrolled(); !regexp.MustCompile(`(?s)WORST CAUSE.*orders .*poll_interval_exceeded.*next  kgdiag why orders.*kgdiag: terminated`).MatchString(page) {
 		t.Errorf("what was known is lost:\n%s", page)

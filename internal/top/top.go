@@ -51,7 +51,7 @@ type Result struct {
 // Run watches the groups and shows them until the user leaves or ctx ends, and then
 // restores the terminal. The error is that of the start, where no broker answered, or of
 // a terminal that failed; the end of ctx is none. Every goroutine has ended when Run
-// returns.
+// returns, but for a tick of the library's clock that runs out.
 func Run(ctx context.Context, cfg Config) (*Result, error) {
 	var l *live
 	if said := cfg.Watch.Said; said != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -156,7 +157,7 @@ func (w *watched) told(want map[string][]int32) error {
 func (w *watched) part(from, to float64, of func(taken) int64) int64 {
 	n := float64(len(w.samples))
 	var list []int64
-	for _, s := range w.samples[int(from*n):max(int(to*n), 1)] {
+	for _, s := range w.samples[int(from*n):min(max(int(to*n), 1), len(w.samples))] {
 		list = append(list, of(s))
 	}
 	if len(list) == 0 {
@@ -166,26 +167,28 @@ func (w *watched) part(from, to float64, of func(taken) int64) int64 {
 	return list[len(list)/2]
 }
 
-// flat is an error where the last quarter takes more than the second one. The first is
-// left out: what is judged by the last hour is collected in it.
+// flat is an error for each number that is higher in the last quarter than in the third.
+// The first half is left out: what is judged by the last hour is collected in it, and
+// forgetting begins.
 func (w *watched) flat() error {
+	var grew []error
 	for _, n := range []struct {
 		what  string
 		slack float64
 		room  int64 // that a sawtooth may take
 		of    func(taken) int64
 	}{
-		{"heap", 1.25, 4 << 20, func(s taken) int64 { return s.heap }},
-		{"memory", 1.25, 4 << 20, func(s taken) int64 { return s.rss }},
-		{"open files", 1.1, 3, func(s taken) int64 { return int64(s.files) }},
-		{"goroutines", 1.1, 3, func(s taken) int64 { return int64(s.goroutines) }},
+		{"heap", 1.1, 4 << 20, func(s taken) int64 { return s.heap }},
+		{"memory", 1.05, 2 << 20, func(s taken) int64 { return s.rss }},
+		{"open files", 1, 3, func(s taken) int64 { return int64(s.files) }},
+		{"goroutines", 1, 3, func(s taken) int64 { return int64(s.goroutines) }},
 	} {
-		before, after := w.part(0.25, 0.5, n.of), w.part(0.75, 1, n.of)
+		before, after := w.part(0.5, 0.75, n.of), w.part(0.75, 1, n.of)
 		if float64(after) > n.slack*float64(before)+float64(n.room) {
-			return fmt.Errorf("%s: %s grew from %d to %d", w.name, n.what, before, after)
+			grew = append(grew, fmt.Errorf("%s: %s grew from %d in the third quarter to %d in the last", w.name, n.what, before, after))
 		}
 	}
-	return nil
+	return errors.Join(grew...)
 }
 
 // sum prints the medians of each quarter.
