@@ -150,9 +150,10 @@ func loadKeytab(path string) (kt *keytab.Keytab, err error) {
 }
 
 // loadCCache keeps a damaged cache, which makes the library's reader run past the
-// end of its bytes, from ending the program.
+// end of its bytes or fill the memory, from ending the program.
 func loadCCache(path string) (cache *credentials.CCache, err error) {
-	if _, err := settings.ReadFile(path, 16<<20); err != nil {
+	b, err := settings.ReadFile(path, 16<<20)
+	if err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -160,7 +161,8 @@ func loadCCache(path string) (cache *credentials.CCache, err error) {
 			err = fmt.Errorf("%s is no credential cache", path)
 		}
 	}()
-	if cache, err = credentials.LoadCCache(path); err != nil {
+	cache = new(credentials.CCache)
+	if !soundCache(b) || cache.Unmarshal(b) != nil {
 		return nil, fmt.Errorf("%s is no credential cache", path)
 	}
 	return cache, nil
