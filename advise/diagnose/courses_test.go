@@ -96,7 +96,7 @@ func TestARebalanceJustSeenIsNotStuck(t *testing.T) {
 func TestAnEmptyGroupSaysSoFirst(t *testing.T) {
 	at := inspect.At(time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC))
 	lag := int64(1250)
-	d := Diagnosis{Verdict: Unstable, State: "Empty", Lag: &lag, Live: &inspect.Group{}, Rebalances: []inspect.Rebalance{{Time: at}}, Summary: inspect.Summary{Evictions: 1}}
+	d := Diagnosis{Verdict: Unstable, State: "Empty", Lag: &lag, Live: &inspect.Group{Lag: &lag}, Rebalances: []inspect.Rebalance{{Time: at}}, Summary: inspect.Summary{Evictions: 1}}
 	word, text, more := d.Headline(at.Time, func(t inspect.Time) string { return t.Format("15:04:05") })
 	if word != Empty || text != "no members since 12:00:00, lag 1,250" || more != "UNSTABLE before: 1 rebalance, 1 eviction" {
 		t.Errorf("%s: %s / %s", word, text, more)

@@ -60,7 +60,7 @@ func (d *Diagnosis) Headline(now time.Time, clock Clock) (word Verdict, text, mo
 			text += " since " + clock(since) + d.lastToLeave()
 		}
 		if d.Lag != nil {
-			text += ", lag " + prose.Count(*d.Lag)
+			text += ", lag " + d.Live.LagText()
 		}
 		if counts != "" && d.Verdict == Unstable {
 			more = string(Unstable) + " before: " + counts
@@ -109,7 +109,7 @@ func (d *Diagnosis) Now(now time.Time) string {
 		parts = append(parts, prose.Plural(*d.Members, "member"))
 	}
 	if d.Lag != nil {
-		parts = append(parts, "lag "+prose.Count(*d.Lag))
+		parts = append(parts, "lag "+d.Live.LagText())
 	}
 	return strings.Join(parts, ", ")
 }

@@ -59,7 +59,7 @@ func (w *writer) config(d *diagnose.Diagnosis, cut *cuts) Config {
 				cut.members += len(g.Members) - i
 				break
 			}
-			c.Members = append(c.Members, member(&g.Members[i]))
+			c.Members = append(c.Members, member(g, &g.Members[i]))
 		}
 	}
 	for _, s := range brokerSettings(w.c.Brokers) {
@@ -70,18 +70,15 @@ func (w *writer) config(d *diagnose.Diagnosis, cut *cuts) Config {
 }
 
 // member writes down one member.
-func member(m *inspect.Member) Member {
+func member(g *inspect.Group, m *inspect.Member) Member {
 	out := Member{Name: inspect.MemberName(m.ClientID, m.MemberID, m.InstanceID), ID: m.MemberID, Host: or(m.Host), Client: or(string(m.Client.Family)), Session: or(span(m.Session)),
 		Poll: or(span(m.Rebalance)), Heartbeat: or(span(m.Heartbeat)), Subscription: or(m.SubscriptionText()),
-		Partitions: or(inspect.PartitionCount(m.Assignment)), Assignment: or(inspect.AssignmentText(m.Assignment)), Lag: "-"}
+		Partitions: or(inspect.PartitionCount(m.Assignment)), Assignment: or(inspect.AssignmentText(m.Assignment)), Lag: g.MemberLagText(m)}
 	if m.InstanceID != nil {
 		out.Name += " (static)"
 	}
 	if m.Client.Confidence != inspect.High && out.Client != "-" {
 		out.Client += "?"
-	}
-	if m.Lag != nil {
-		out.Lag = prose.Count(*m.Lag)
 	}
 	return out
 }

@@ -67,11 +67,7 @@ func groupLine(g *inspect.Group) render.Line {
 	if g.Partition >= 0 {
 		add("partition %d", g.Partition)
 	}
-	lag := "-"
-	if g.Lag != nil {
-		lag = prose.Count(*g.Lag)
-	}
-	add("lag %s", lag)
+	add("lag %s", g.LagText())
 	return l
 }
 
@@ -147,7 +143,7 @@ func (o Options) membersTable(g *inspect.Group) *render.Table {
 		if epochs {
 			row = append(row, render.P("%s", number(m.Epoch)))
 		}
-		row = append(row, render.Row(inspect.PartitionCount(m.Assignment), countOf(m.Lag), inspect.AssignmentText(m.Assignment))...)
+		row = append(row, render.Row(inspect.PartitionCount(m.Assignment), g.MemberLagText(m), inspect.AssignmentText(m.Assignment))...)
 		if target {
 			row = append(row, render.P("%s", inspect.AssignmentText(m.Target)))
 		}

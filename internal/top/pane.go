@@ -58,8 +58,8 @@ func (m *Model) title(s *Sight) string {
 		session, rebalance := spread2(s.Live.Members)
 		parts = append(parts, "session "+session, "rebalance timeout "+rebalance)
 	}
-	if s.Lag != nil {
-		parts = append(parts, "lag "+prose.Count(*s.Lag))
+	if s.Live != nil && s.Lag != nil {
+		parts = append(parts, "lag "+s.Live.LagText())
 	}
 	return s.Group + ": " + strings.Join(parts, ", ")
 }
