@@ -157,6 +157,17 @@ func concludeSwap(out *inspect.Rebalance, s *step) {
 			r = o
 		}
 	}
+	nameSwap(out, s, &r)
+	if r.v.process != "" {
+		out.Evidence = append(out.Evidence, r.v.process)
+	}
+	if r.v.stated {
+		out.Basis, out.Rivals = inspect.Stated, []inspect.Rival{}
+	}
+}
+
+// nameSwap names the step after one replacement.
+func nameSwap(out *inspect.Rebalance, s *step, r *replacement) {
 	if r.v.fenced {
 		text := "another process took " + r.New.Instance() + " while the old one was still committing"
 		if r.New.Host != r.Old.Host {

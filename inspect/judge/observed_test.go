@@ -2,6 +2,7 @@ package judge
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -109,6 +110,46 @@ func TestObservedStaticRestart(t *testing.T) {
 	}
 	if r := tl.Rebalances[0]; len(r.Members.Replaced) != 1 || r.Generation != *r.PreviousGeneration {
 		t.Errorf("replaced %v, generation %d after %d; want one, in the same generation", r.Members.Replaced, r.Generation, *r.PreviousGeneration)
+	}
+}
+
+// What the platform says of the process whose place was taken tells a restart from two
+// processes that share a group.instance.id.
+func TestThePlatformTellsAStaticRestartFromAFence(t *testing.T) {
+	const here, other = "10.0.0.1", "10.0.0.9"
+	pod := "orders-0"
+	static := func(from, to float64, id, host string) inspect.Observation {
+		o := live(from, to, "Stable", id, "b-1")
+		o.Members[0].InstanceID, o.Members[0].Host = &pod, host
+		return o
+	}
+	moment := live(0, 0, "Stable").From
+	at := func(s float64) inspect.Time { return inspect.At(moment.Add(time.Duration(s * float64(time.Second)))) }
+	ran := inspect.ProcessLife{Platform: "kubernetes", Name: pod, Container: "app", Started: at(-3600), Seen: at(60)}
+	killed := ran
+	killed.Ended, killed.End = at(8), inspect.EndOOMKilled
+	next := ran
+	next.Started = at(9)
+	for name, c := range map[string]struct {
+		host      string
+		processes []inspect.ProcessLife
+		cause     inspect.Cause
+		stated    bool
+		says      string
+	}{
+		"killed and restarted":         {here, []inspect.ProcessLife{killed, next}, inspect.StaticMemberRestarted, true, "pod orders-0 was OOMKilled at"},
+		"ran on while another took it": {other, []inspect.ProcessLife{ran}, inspect.StaticMemberFenced, true, "when another member took its group.instance.id"},
+		"ran on, on the same host":     {here, []inspect.ProcessLife{ran}, inspect.StaticMemberRestarted, false, "when another member took its group.instance.id"},
+		"nothing of it":                {here, []inspect.ProcessLife{{Platform: "kubernetes", Name: "billing-0", Started: at(-3600), Seen: at(60)}}, inspect.StaticMemberRestarted, false, ""},
+	} {
+		seen := seenLive(static(0, 10, "a-1", here), static(10.2, 20, "a-2", c.host))
+		seen.Processes = c.processes
+		r := only(t, seen).Rebalances[0]
+		said := strings.Join(r.Evidence, "; ")
+		if r.Cause != c.cause || (r.Basis == inspect.Stated) != c.stated || c.stated != (r.Confidence == inspect.High && len(r.Rivals) == 0) ||
+			!strings.Contains(said, c.says) || c.says == "" && strings.Contains(said, "pod ") {
+			t.Errorf("%s: %s, %s, %s, rivals %v, %q; want %s", name, r.Cause, r.Basis, r.Confidence, r.Rivals, said, c.cause)
+		}
 	}
 }
 

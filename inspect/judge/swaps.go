@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/platform"
 )
 
 // swapVerdict tells a static member that restarted from two processes under one id.
@@ -15,14 +16,46 @@ type swapVerdict struct {
 	overran    bool
 	mayOverran bool
 	why        string // of overran
+	stated     bool   // by what the platform says of the process whose place was taken
+	process    string // what it says; "" nothing
 }
 
 // judgeSwap tells a restarted static member from two processes under one id.
 func (g *group) judgeSwap(s *step, r *replacement) swapVerdict {
+	v := g.judgeRead(s, r)
 	if g.ByPolls {
-		return g.judgePolledSwap(s, r)
+		v = g.judgePolledSwap(s, r)
 	}
-	return g.judgeRead(s, r)
+	v.hear(g.processOfSwap(s, r), r)
+	return v
+}
+
+// processOfSwap is what the platform says of the process whose place was taken.
+func (g *group) processOfSwap(s *step, r *replacement) platform.Testimony {
+	if len(g.in.Processes) == 0 {
+		return platform.Testimony{}
+	}
+	a := platform.Absence{Member: platform.Member{ClientID: r.Old.ClientID, Host: r.Old.Host, InstanceID: r.Old.Instance()},
+		From: s.At, To: s.At, Session: inspect.Or(r.Old.Session, 0), Taken: true}
+	if ticks := g.commitsOf(r.Held, s.Pos); len(ticks) > 0 {
+		a.LastCommit = ticks[len(ticks)-1].at
+	}
+	return platform.Testify(g.in.Processes, a)
+}
+
+// hear takes what the platform says: a process that had ended was restarted, and one that
+// ran on while another host took its id shares it.
+func (v *swapVerdict) hear(t platform.Testimony, r *replacement) {
+	if t.Fate == "" {
+		return
+	}
+	v.process = t.Text
+	switch {
+	case t.Fate == inspect.FateEnded:
+		*v = swapVerdict{conf: inspect.High, stated: true, process: t.Text}
+	case r.Old.Host != "" && r.New.Host != r.Old.Host:
+		*v = swapVerdict{fenced: true, conf: inspect.High, stated: true, process: t.Text}
+	}
 }
 
 // judgePolledSwap is what polls show of it: when the old process went is not among that,

@@ -16,6 +16,9 @@ type Absence struct {
 	From, To   time.Time // the departure is between them
 	Session    time.Duration
 	Heartbeat  time.Duration // a session counts from the last heartbeat, this long before the end at most
+	// Taken: it was not removed; another process took its place under its group.instance.id,
+	// at To.
+	Taken bool
 }
 
 // Testimony is what a platform says of a member's process, and how that fits what
@@ -24,8 +27,9 @@ type Testimony struct {
 	Fate inspect.ProcessFate // "" where the files do not tell; Text then says why
 	Life inspect.ProcessLife
 	// Cause is what the end makes of the departure: session_expired where the member
-	// was out one session after it, member_left where it was out at once; "" where the
-	// times fit neither, or the process lived on.
+	// was out one session after it, member_left where it was out at once,
+	// static_member_restarted where another process took its place; "" where the times
+	// fit none, or the process lived on.
 	Cause inspect.Cause
 	By    string // "address" | "name": how the process was found
 	Text  string // "pod orders-7f9c-x2 was OOMKilled at 07:12:05 UTC, 6s before the member was out: …"
@@ -71,6 +75,10 @@ func Testify(lives []inspect.ProcessLife, a Absence) Testimony {
 			return Testimony{Text: fmt.Sprintf("%s runs since %s, but nothing in the files is newer than %s: with kubectl get events -o json, or docker events, they may show that it lived on",
 				name(l), a.clock(l.Started), a.clock(l.Seen))}
 		}
+	}
+	if a.Taken {
+		return Testimony{Fate: inspect.FateLivedOn, Life: *l, By: found[0].By,
+			Text: fmt.Sprintf("%s ran on from %s past %s, when another member took its group.instance.id", name(l), a.clock(l.Started), a.clock(inspect.At(a.To)))}
 	}
 	return Testimony{Fate: inspect.FateLivedOn, Life: *l, By: found[0].By,
 		Text: fmt.Sprintf("%s ran on from %s past %s without a restart: the process did not crash", name(l), a.clock(l.Started), a.clock(inspect.At(a.To)))}
@@ -125,6 +133,11 @@ func (a Absence) ended(m Match, others bool) Testimony {
 		who = "container " + l.Container + " of " + who
 	}
 	said := fmt.Sprintf("%s %s at %s", who, howEnded(&l), a.clock(l.Ended))
+	if a.Taken {
+		t.Cause = inspect.StaticMemberRestarted
+		t.Text = said + ", " + between(least, most) + " before another process took its place"
+		return t
+	}
 	expired := a.Session > 0 && least <= a.Session+clockSkew && most >= a.Session-a.Heartbeat-clockSkew
 	left := least <= closing+clockSkew && !l.End.Abrupt()
 	switch {
