@@ -104,7 +104,7 @@ func (s *Subject) pollFix(poll Value, need Need) *Fix {
 	x.Alternatives = []map[string]string{{keyRecords: strconv.FormatInt(fit, 10)}}
 	note := fmt.Sprintf("%d in %s: %d fit with the same margin", records, span(prose.ToCover(need.D)), fit)
 	if assumed && s.Config == nil {
-		note = fmt.Sprintf("if it is at its default, 500: %d fit into %s with the same margin", fit, span(poll.D))
+		note = fmt.Sprintf("if it is 500 (default): %d fit into %s", fit, span(poll.D))
 	}
 	x.Notes[keyRecords] = note
 	return x

@@ -48,12 +48,12 @@ func (h *historyCmd) view(c *inspect.Case, groups []inspect.History, causes []in
 	if len(groups) == 0 {
 		v.Blocks = append(v.Blocks, render.Block{Lines: []render.Line{noGroupLine(c.Gaps)}, NoTSV: true})
 	}
+	if lines := show.Gaps(inspect.HistoryGaps(c.Gaps)); len(lines) > 0 {
+		v.Blocks = append(v.Blocks, render.Block{Lines: lines, NoTSV: true})
+	}
 	if len(groups) == 1 && groups[0].Troubled() {
 		line := h.page().Label("next", "kgdiag why "+prose.ShellWord(groups[0].Group)+h.connectWords()+h.past.pastWords())
 		v.Blocks = append(v.Blocks, render.Block{Lines: []render.Line{line}, NoTSV: true})
-	}
-	if lines := show.Gaps(inspect.HistoryGaps(c.Gaps)); len(lines) > 0 {
-		v.Blocks = append(v.Blocks, render.Block{Lines: lines, NoTSV: true})
 	}
 	v.Blocks = append(v.Blocks, render.Block{Table: historyTSV(groups), TSVOnly: true})
 	return v

@@ -126,7 +126,7 @@ func (s *silences) add(l *inspect.Departure) {
 		return
 	}
 	lo, hi := l.Silent[0].Duration(), l.Silent[1].Duration()
-	s.ranges = s.ranges || hi-lo >= time.Second
+	s.ranges = s.ranges || hi-lo >= max(time.Second, hi/10)
 	for _, limit := range []struct {
 		by         inspect.Prevention
 		d          *inspect.Millis

@@ -57,7 +57,7 @@ func TestSilenceSaysWhatItCountsFrom(t *testing.T) {
 	}{
 		"as long as the session": {inspect.SessionExpired, 46 * time.Second, 46 * time.Second, 45 * time.Second, time.Hour, ""},
 		"shorter":                {inspect.SessionExpired, 42 * time.Second, 42 * time.Second, 45 * time.Second, time.Hour, counts + "session.timeout.ms from its last heartbeat, which may be older"},
-		"a range":                {inspect.SessionExpired, 46 * time.Second, 50 * time.Second, 45 * time.Second, time.Hour, before},
+		"a range":                {inspect.SessionExpired, 46 * time.Second, 55 * time.Second, 45 * time.Second, time.Hour, before},
 		"a poll interval":        {inspect.PollIntervalExceeded, 15 * time.Second, 19 * time.Second, 10 * time.Second, 20 * time.Second, counts + "max.poll.interval.ms from its last poll, which may be older; " + before},
 		"a close":                {inspect.MemberLeft, time.Second, time.Second, 10 * time.Second, 20 * time.Second, ""},
 	} {

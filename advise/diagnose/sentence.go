@@ -106,7 +106,7 @@ func (d *Diagnosis) MemberAlone() string {
 	if d.Cause != inspect.PollIntervalExceeded || len(d.Occurrences) == 0 || slices.ContainsFunc(d.Occurrences, func(oc Occurrence) bool { return !coped(oc) }) {
 		return ""
 	}
-	return "others processed the same partitions in time, so " + d.Member + " alone is slow: look at its host and at what it calls first, then set what FIX says"
+	return "others processed the same partitions in time: look at " + d.Member + "'s host and what it calls; if both are fast, set what FIX says"
 }
 
 // Unsure reports a cause that is no more than likely.

@@ -86,9 +86,9 @@ func (s *surveyor) describeGroups(ctx context.Context, placement Right) (g, t Ri
 	case other != nil && denied == 0:
 		g.fail(other)
 	case denied == 0 && seen > 0:
-		g.State, g.Detail = Yes, fmt.Sprintf("tried on %s: %d readable", tried(len(ids), len(s.groups)), seen)
+		g.State, g.Detail = Yes, fmt.Sprintf("%d of %s readable", seen, tried(len(ids), len(s.groups)))
 	case denied > 0:
-		g.State, g.Detail = No, fmt.Sprintf("tried on %s: denied for %d", tried(len(ids), len(s.groups)), denied)
+		g.State, g.Detail = No, fmt.Sprintf("denied for %d of %s", denied, tried(len(ids), len(s.groups)))
 	}
 	if t.State == Unknown {
 		t = shown
@@ -102,12 +102,12 @@ func (s *surveyor) describeGroups(ctx context.Context, placement Right) (g, t Ri
 	return g, t
 }
 
-// tried says on how many of the listed groups something was tried.
+// tried says on how many groups something was tried, and of how many they are a sample.
 func tried(n, of int) string {
 	if n >= of {
-		return fmt.Sprintf("all %d", n)
+		return strconv.Itoa(n)
 	}
-	return fmt.Sprintf("%d of %d, as a sample", n, of)
+	return fmt.Sprintf("%d (a sample of %d)", n, of)
 }
 
 // coordinator asks who coordinates a group, where the topic behind it shows.
