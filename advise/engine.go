@@ -60,6 +60,9 @@ func Evaluate(c *inspect.Case, o Options) Report {
 		}
 	}
 	group(r.Findings)
+	if !o.Untried {
+		agree(o, r.Findings, trials)
+	}
 	return r
 }
 

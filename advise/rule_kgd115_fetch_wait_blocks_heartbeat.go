@@ -14,7 +14,7 @@ var _ = register(Rule{
 		Summary: "Heartbeats wait behind a fetch that may take longer than the session.",
 		Why: "librdkafka before 1.0 sends heartbeats over the connection that carries fetches, and a broker answers one request after the other. " +
 			"On an idle topic a fetch waits for fetch.wait.max.ms, and the heartbeat behind it comes too late.",
-		Fix:   "Set fetch.wait.max.ms to its default of 500, and upgrade to librdkafka 1.0 or later.",
+		Fix:   "Set fetch.wait.max.ms to its default (100 before librdkafka 1.5), and upgrade to librdkafka 1.0 or later.",
 		Price: "more fetch requests for idle topics",
 		Refs:  []string{"librdkafka#1671"},
 	},
@@ -26,7 +26,7 @@ var _ = register(Rule{
 		}
 		f := s.Finding(Error, fmt.Sprintf("%s is %s, over a third of %s (%s), and librdkafka %s sends heartbeats behind fetches",
 			wait.Spelled, span(wait.D), session.Spelled, span(session.D), s.Version), wait, session)
-		f.Fix = &Fix{Set: map[string]string{keyFetchWait: "500"}, Notes: notesFor(keyFetchWait, "the default")}
+		f.Fix = &Fix{Set: map[string]string{keyFetchWait: ms(s.DefaultOf(keyFetchWait))}, Notes: notesFor(keyFetchWait, "the default of this version")}
 		report(f)
 	},
 })

@@ -31,10 +31,10 @@ var verdicts = []string{right, partly, nothing, misled}
 
 // finding is what the JSON of advise says, as far as a person reads it.
 type finding struct {
-	ID, Name, Severity, Message string
-	Evidence                    []string
-	BecauseOf                   string `json:"because_of"`
-	Fix                         struct {
+	ID, Name, Severity, Message, Group string
+	Evidence                           []string
+	BecauseOf                          string `json:"because_of"`
+	Fix                                struct {
 		Summary, Price string
 		Set            map[string]string
 		Alternatives   []map[string]string
