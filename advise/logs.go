@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"cmp"
 	"fmt"
 	"sort"
 	"strings"
@@ -9,11 +10,14 @@ import (
 )
 
 // logSubjects makes a subject for each group that the logs name. Lines that name none
-// belong to the one group that there is, else to a subject of their own.
+// belong to the one group that there is, in all or in their process, else to a subject of
+// their own.
 func logSubjects(c *inspect.Case) []*Subject {
 	byGroup := map[string][]inspect.LogEvent{}
+	only := groupOfProcess(c.LogEvents)
 	for _, e := range c.LogEvents {
-		byGroup[e.Group] = append(byGroup[e.Group], e)
+		g := cmp.Or(e.Group, only[processOf(e)])
+		byGroup[g] = append(byGroup[g], e)
 	}
 	if _, unnamed := byGroup[""]; unnamed && len(byGroup) == 2 {
 		for g := range byGroup { // the one group that there is
@@ -30,6 +34,29 @@ func logSubjects(c *inspect.Case) []*Subject {
 		}
 		out = append(out, &Subject{Scope: PerLog, Group: g, Name: name, Case: c, values: map[string]Value{}, logs: byGroup[g],
 			target: target{config: -1, group: g, log: true}})
+	}
+	return out
+}
+
+func processOf(e inspect.LogEvent) string { return e.From.File + "\x00" + e.Process }
+
+// groupOfProcess are the groups that alone are named in the lines of a client's process.
+func groupOfProcess(es []inspect.LogEvent) map[string]string {
+	out, several := map[string]string{}, map[string]bool{}
+	for _, e := range es {
+		p := processOf(e)
+		switch {
+		case e.Broker != nil: // a coordinator has many groups
+			several[p] = true
+		case e.Group != "":
+			several[p] = several[p] || out[p] != "" && out[p] != e.Group
+			out[p] = e.Group
+		}
+	}
+	for p, more := range several {
+		if more {
+			delete(out, p)
+		}
 	}
 	return out
 }

@@ -59,7 +59,8 @@ func (l lane) longestCallback() (took time.Duration, at inspect.LogEvent, how st
 			continue
 		}
 		start, ok := l.before(i, func(e inspect.LogEvent) bool {
-			return e.Sign == inspect.SignRevokeStart || e.Kind == inspect.LogJoined || e.Sign == inspect.SignRejoining || e.Sign == inspect.SignRevokeEnd
+			return e.Sign == inspect.SignRevokeStart || e.Kind == inspect.LogJoined || e.Sign == inspect.SignRejoining || e.Sign == inspect.SignRevokeEnd ||
+				e.Kind == inspect.LogLeft || e.Sign == inspect.SignSubscribed || e.Sign == "reset" // it was closed, or began anew
 		})
 		if !ok || start.Sign != inspect.SignRevokeStart || start.Time.IsZero() || e.Time.IsZero() {
 			continue

@@ -36,7 +36,7 @@ var _ = register(Rule{
 				told[e.From] = true
 			}
 			sev := t.severity
-			if sev == Info && t.persists && len(es) > fewErrors && (s.neverJoined(es) || es[0].Sign == "nobody_to_ask") {
+			if sev == Info && t.persists && often(es) > fewErrors && (s.neverJoined(es) || es[0].Sign == "nobody_to_ask") {
 				sev = Warning
 			}
 			f := s.logged(sev, t.what+firstReason(es), es)
@@ -141,8 +141,8 @@ var troubles = []trouble{
 	{signIs("find_coordinator", inspect.SignUnavailable, inspect.SignLoading), Info, true, "the search for the coordinator failed, and the client tries again", "Where it goes on, see whether __consumer_offsets is there and has leaders (kgdiag check)."},
 	{func(e inspect.LogEvent) bool {
 		return e.Kind == inspect.LogHeartbeatFailed && e.Sign != inspect.SignRequestTimeout && e.Sign != "slow_revoke"
-	}, Info, true, "a heartbeat failed, and the client tries again: the member stays in the group until its session ends", "Where it goes on, look at the error."},
-	{func(e inspect.LogEvent) bool { return e.Kind == inspect.LogCommitFailed && !evicted(e) }, Info, true, "a commit failed: the records since the last one are read again if the partition moves before the next commit succeeds", "Look at the error; where it goes on, commit after each batch and retry."},
+	}, Info, false, "a heartbeat failed, and the client tries again: the member stays in the group until its session ends", "Where it goes on, look at the error."},
+	{func(e inspect.LogEvent) bool { return e.Kind == inspect.LogCommitFailed && !evicted(e) }, Info, false, "a commit failed: the records since the last one are read again if the partition moves before the next commit succeeds", "Look at the error; where it goes on, commit after each batch and retry."},
 	{func(e inspect.LogEvent) bool { return e.Sign == "nobody_to_ask" }, Info, true, "no connected broker can be asked for the group's coordinator: none is connected, or all of them are older than Kafka 0.9, which has no groups",
 		"See whether the brokers are reached at their advertised addresses (kgdiag check), and which version they have."},
 }

@@ -25,7 +25,7 @@ var _ = register(Rule{
 	Check: func(s *Subject, report func(Finding)) {
 		for _, name := range []string{"COORDINATOR_LOAD_IN_PROGRESS", "COORDINATOR_NOT_AVAILABLE"} {
 			es := s.Logged(errorIs(name))
-			if len(es) <= fewErrors && !s.neverJoined(es) {
+			if often(es) <= fewErrors && (len(es) > fewErrors || !s.neverJoined(es)) {
 				continue
 			}
 			what := name

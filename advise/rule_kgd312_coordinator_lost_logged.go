@@ -80,8 +80,6 @@ func (s *Subject) coordinatorNeverReached(es []inspect.LogEvent) (Finding, bool)
 	return Finding{}, false
 }
 
-// cameBack reports whether the losses are those of one start or failover: within a
-// minute, with a join behind them.
 // foundAgain is " and found again 0.2s later", where the log tells.
 func (s *Subject) foundAgain(lost []inspect.LogEvent) string {
 	for _, e := range s.Logged(signIs(inspect.SignDiscovered)) {
@@ -96,10 +94,32 @@ func (s *Subject) foundAgain(lost []inspect.LogEvent) string {
 	return ""
 }
 
+// cameBack reports whether each time the coordinator was lost passed within a minute, with a
+// join behind it, and that seldom: restarts of brokers and rolling deploys of days do it.
 func (s *Subject) cameBack(lost []inspect.LogEvent) bool {
-	first, last := lost[0].Time, lost[len(lost)-1].Time
-	if first.IsZero() || last.Sub(first.Time) > time.Minute {
-		return false
+	var times []inspect.LogEvent // the first line of each
+	last := lost[0]
+	for i, e := range lost {
+		if e.Time.IsZero() {
+			return false
+		}
+		if i == 0 || e.Time.Sub(last.Time.Time) > time.Minute {
+			if i > 0 && !s.joinedWithin(last, e) {
+				return false
+			}
+			times = append(times, e)
+		} else if e.Time.Sub(times[len(times)-1].Time.Time) > time.Minute {
+			return false // it goes on
+		}
+		last = e
 	}
-	return slices.ContainsFunc(s.logs, func(e inspect.LogEvent) bool { return e.Kind == inspect.LogJoined && e.Time.After(last.Time) })
+	return mostWithin(times, time.Hour) <= fewErrors && s.joinedWithin(last, inspect.LogEvent{})
+}
+
+// joinedWithin reports whether a client joined after one line and, where there is one,
+// before another.
+func (s *Subject) joinedWithin(after, before inspect.LogEvent) bool {
+	return slices.ContainsFunc(s.logs, func(e inspect.LogEvent) bool {
+		return e.Kind == inspect.LogJoined && e.Time.After(after.Time.Time) && (before.Time.IsZero() || e.Time.Before(before.Time.Time))
+	})
 }

@@ -31,6 +31,15 @@ func once(es []inspect.LogEvent) []inspect.LogEvent {
 	return out
 }
 
+// often is how many of some lines came in the hour that has the most of them; all of them,
+// where the log has no times.
+func often(es []inspect.LogEvent) int {
+	if len(es) == 0 || es[0].Time.IsZero() {
+		return len(es)
+	}
+	return mostWithin(es, time.Hour)
+}
+
 func tail(es []inspect.LogEvent, n int) []inspect.LogEvent { return es[max(0, len(es)-n):] }
 
 func sameMoment(a, b inspect.LogEvent) bool {

@@ -244,6 +244,8 @@ func transition(ev *inspect.LogEvent, text string) {
 		ev.Reason = quote(strings.TrimRight(text[i+len(" transitioned "):], ". "))
 	}
 	switch r := ev.Reason; {
+	case strings.HasPrefix(r, "from JOINING to ") && !strings.HasSuffix(r, " FATAL") && !strings.HasSuffix(r, " FENCED") && !strings.HasSuffix(r, " LEAVING"):
+		ev.Kind = inspect.LogJoined
 	case strings.HasSuffix(r, " FATAL"):
 		ev.Kind = inspect.LogError
 	case strings.HasSuffix(r, " FENCED"):
