@@ -34,8 +34,10 @@ func (o Options) group(g *inspect.Group, gaps []inspect.Gap, apart bool) []rende
 	}
 	last := &blocks[len(blocks)-1]
 	if o.Verbose {
-		if l := limitsLine(g); l != nil {
-			last.After = append(last.After, l)
+		for _, l := range []render.Line{leaderLine(g), limitsLine(g)} {
+			if l != nil {
+				last.After = append(last.After, l)
+			}
 		}
 	}
 	last.After = append(last.After, o.sourceLines(g, inspect.GapsOf(gaps, g.ID))...)
@@ -216,6 +218,17 @@ func offsetsTable(g *inspect.Group) *render.Table {
 			countOf(o.Lag), client[o.MemberID], o.MemberID))
 	}
 	return t
+}
+
+// leaderLine says which member computes the assignment of a classic group; nil where that
+// is not known.
+func leaderLine(g *inspect.Group) render.Line {
+	for i := range g.Members {
+		if m := &g.Members[i]; g.Leader != "" && m.MemberID == g.Leader {
+			return render.L("group leader: %s at %s, whose client computes the assignment", m.ClientID, m.Host)
+		}
+	}
+	return nil
 }
 
 // limitsLine says which timeouts the brokers allow; nil where that is not known.
