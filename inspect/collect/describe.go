@@ -43,13 +43,18 @@ func typeNeeds(t inspect.GroupType) (version string) {
 	return ""
 }
 
+// describeMemory bounds the answers that are on their way from one broker at a time, going
+// by the first four: descriptions hold what the members send, which may be megabytes.
+const describeMemory = 64 << 20
+
 // describeAt describes groups of one type at one broker, in requests of at most
 // chunk groups. Every id has a draft in the answer.
 func (c *Collector) describeAt(ctx context.Context, b broker, t inspect.GroupType, ids []string) map[string]draft {
 	out := make(map[string]draft, len(ids))
 	var mu sync.Mutex
-	each(chunks(ids), func(ids []string) {
-		got, err := c.describeChunk(ctx, b, t, ids)
+	largest := 0
+	describe := func(ids []string) {
+		got, size, err := c.describeChunk(ctx, b, t, ids)
 		at := c.now()
 		mu.Lock()
 		defer mu.Unlock()
@@ -67,31 +72,41 @@ func (c *Collector) describeAt(ctx context.Context, b broker, t inspect.GroupTyp
 				inspect.Source{Fact: inspect.FactMembers, From: "coordinator", At: at})
 			out[id] = d
 		}
-	})
+		largest = max(largest, size)
+	}
+	all := chunks(ids)
+	first := min(len(all), 4)
+	each(all[:first], describe)
+	for some := range slices.Chunk(all[first:], 1+min(len(all), describeMemory/max(largest, 1))) {
+		each(some, describe)
+	}
 	return out
 }
 
-// describeChunk sends the one request of the type.
-func (c *Collector) describeChunk(ctx context.Context, b broker, t inspect.GroupType, ids []string) (map[string]draft, error) {
+// describeChunk sends the one request of the type. The size is that of what classic
+// members send, in bytes; brokers bound the others.
+func (c *Collector) describeChunk(ctx context.Context, b broker, t inspect.GroupType, ids []string) (drafts map[string]draft, size int, err error) {
 	switch t {
 	case inspect.Consumer:
-		return c.describeConsumer(ctx, b, ids)
+		drafts, err = c.describeConsumer(ctx, b, ids)
 	case inspect.Share:
-		return describeShare(ctx, b, ids)
+		drafts, err = describeShare(ctx, b, ids)
 	case inspect.Streams:
-		return describeStreams(ctx, b, ids)
+		drafts, err = describeStreams(ctx, b, ids)
+	default:
+		drafts, size, err = describeClassic(ctx, b, ids)
 	}
-	return describeClassic(ctx, b, ids)
+	return drafts, size, err
 }
 
 // describeClassic sends DescribeGroups: classic groups, with Connect's and those
 // of Streams before KIP-1071.
-func describeClassic(ctx context.Context, b broker, ids []string) (map[string]draft, error) {
+func describeClassic(ctx context.Context, b broker, ids []string) (drafts map[string]draft, size int, err error) {
 	req := kmsg.NewPtrDescribeGroupsRequest()
 	req.Groups = ids
 	resp, err := req.RequestWith(ctx, b)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	out := make(map[string]draft, len(resp.Groups))
 	for i := range resp.Groups {
@@ -104,9 +119,12 @@ func describeClassic(ctx context.Context, b broker, ids []string) (map[string]dr
 		default:
 			d = classicDraft(g)
 		}
+		for j := range g.Members {
+			size += len(g.Members[j].ProtocolMetadata) + len(g.Members[j].MemberAssignment)
+		}
 		out[g.Group] = d
 	}
-	return out, nil
+	return out, size, nil
 }
 
 // describeConsumer sends ConsumerGroupDescribe (KIP-848).

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -81,6 +82,8 @@ type process struct {
 	began    time.Time
 	out, err heard
 	cancel   context.CancelFunc
+	peak     atomic.Int64
+	watched  chan struct{} // closed when peak is as it stays
 }
 
 // heard is what a process has written so far.
@@ -130,7 +133,33 @@ func start(t *testing.T, s setup, args ...string) *process {
 		cancel()
 		t.Fatalf("kgdiag %q: %v", args, err)
 	}
+	p.watched = make(chan struct{})
+	go p.measure(ctx)
 	return p
+}
+
+// measure notes the peak of memory while the process runs. What wait gives begins with the
+// memory of whoever started it, and a test that plays a crowd takes much.
+func (p *process) measure(ctx context.Context) {
+	defer close(p.watched)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+		_, text, found := strings.Cut(string(b), "VmHWM:")
+		if !found {
+			return // it has ended, or there is no such file here
+		}
+		var kib int64
+		if n, _ := fmt.Sscan(text, &kib); n == 1 {
+			p.peak.Store(kib * 1024)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // until waits for a text in one of its streams, and gives what is behind it there.
@@ -161,6 +190,7 @@ func (p *process) wait() ran {
 	p.t.Helper()
 	defer p.cancel()
 	err := p.cmd.Wait()
+	<-p.watched
 	out, _ := p.out.now()
 	errs, _ := p.err.now()
 	r := ran{args: p.cmd.Args[1:], out: out, err: errs, took: time.Since(p.began), code: p.cmd.ProcessState.ExitCode()}
@@ -172,8 +202,10 @@ func (p *process) wait() ran {
 		r.killed = status.Signal()
 	}
 	r.cpu = p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
-	if usage, ok := p.cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		r.peak = usage.Maxrss * 1024 // Linux counts in KiB
+	if r.peak = p.peak.Load(); r.peak == 0 {
+		if usage, ok := p.cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
+			r.peak = usage.Maxrss * 1024 // Linux counts in KiB
+		}
 	}
 	return r
 }
