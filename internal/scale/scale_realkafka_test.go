@@ -42,28 +42,36 @@ func TestScale(t *testing.T) {
 	r := &report{t: t, share: share(t)}
 	r.helper("topics")
 	r.helper("long") // first: its records are the oldest
-	r.long()
+	r.part(r.long)
 	if os.Getenv("KGDIAG_BENCH_PART") == "watch" {
 		r.helper(fmt.Sprintf("groups 0 %d", mostGroups/r.share))
-		r.watch()
-	} else {
-		r.curve()
-		r.big()
-		r.watch()
-		r.helper("fill")
-		r.looks()
+		r.part(r.watch)
+		return
 	}
-	text := r.out.String()
-	t.Log("\n" + text)
-	if doc := os.Getenv("KGDIAG_BENCH_DOC"); doc != "" {
-		f, err := os.OpenFile(doc, os.O_APPEND|os.O_WRONLY, 0o644)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		if _, err := f.WriteString(text); err != nil {
-			t.Fatal(err)
-		}
+	r.part(r.curve)
+	r.part(r.big)
+	r.part(r.watch)
+	r.helper("fill")
+	r.part(r.looks)
+}
+
+// part measures a part, and adds what it says to the document.
+func (r *report) part(measure func()) {
+	r.t.Helper()
+	r.out.Reset()
+	measure()
+	r.t.Log("\n" + r.out.String())
+	doc := os.Getenv("KGDIAG_BENCH_DOC")
+	if doc == "" {
+		return
+	}
+	f, err := os.OpenFile(doc, os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteString(r.out.String()); err != nil {
+		r.t.Fatal(err)
 	}
 }
 
@@ -76,7 +84,10 @@ const (
 	commitRate  = 5_000 // a second, while a watch is measured
 	watchFor    = 60 * time.Second
 	changing    = 40 // groups that change meanwhile
-	longGroup   = "orders"
+
+	longBatch = 50 * width // commits in a batch of the long partition
+	fillBatch = 2 * width  // and of all others: what two requests wrote together
+	longGroup = "orders"
 )
 
 func share(t *testing.T) int {
@@ -155,10 +166,10 @@ func TestScaleHelper(t *testing.T) {
 func (c *cluster) fillLong(share int) {
 	var templates [][]byte
 	for i := range 20 {
-		templates = append(templates, batch(fmt.Sprintf("neighbour-%02d", i), 10*width))
+		templates = append(templates, batch(fmt.Sprintf("neighbour-%02d", i), longBatch))
 	}
 	now := time.Now()
-	c.fill(filling{map[int32][][]byte{c.partition(longGroup): templates}, longCommits / share / (10 * width), now.Add(-24 * time.Hour), now})
+	c.fill(filling{map[int32][][]byte{c.partition(longGroup): templates}, longCommits / share / longBatch, now.Add(-24 * time.Hour), now})
 	for i := range 20 {
 		c.commit(longGroup, int64(i)) // the coordinator takes up what was written behind its back
 	}
@@ -173,11 +184,11 @@ func (c *cluster) fillAll(share int) {
 	templates := map[int32][][]byte{}
 	for i := range mostGroups {
 		p := c.partition(groupName(i))
-		templates[p] = append(templates[p], batch(groupName(i), width))
+		templates[p] = append(templates[p], batch(groupName(i), fillBatch))
 	}
 	delete(templates, c.partition(longGroup))
 	now := time.Now()
-	c.fill(filling{templates, allCommits / share / (width * len(templates)), now.Add(-time.Hour), now})
+	c.fill(filling{templates, allCommits / share / (fillBatch * len(templates)), now.Add(-time.Hour), now})
 	each(16, len(c.leaders), func(p int) {
 		for i := range 100_000 {
 			if g := fmt.Sprintf("waker-%05d", i); c.partition(g) == int32(p) {
@@ -360,7 +371,7 @@ func (r *report) looks() {
 	r.printf("\n## Very many commits\n\nThe offsets log of %d partitions was written with batches as brokers write them (%d commits each), by a producer under the\n"+
 		"client id that a broker lets write it: %d commits over the last hour. One partition holds %d more, in batches of %d, which\n"+
 		"were written before: `why` reads all of them where they stand behind newer ones.\n\n"+
-		"| command | s | processor s | peak MiB | asked |\n|---|---|---|---|---|\n", 50, width, allCommits/r.share, longCommits/r.share, 10*width)
+		"| command | s | processor s | peak MiB | asked |\n|---|---|---|---|---|\n", 50, fillBatch, allCommits/r.share, longCommits/r.share, longBatch)
 	why := r.best("why")
 	r.misses(why.wall > 5*time.Second, "why: %s, want 5 s", why.wall)
 	r.misses(why.rss > 256<<10, "why: %s MiB, want 256", mib(why.rss))
@@ -376,7 +387,7 @@ func (r *report) long() {
 	r.misses(hour.read*10 > whole.read, "why of an hour read %d bytes of the %d of the partition", hour.read, whole.read)
 	r.printf("\n## One group in a long partition\n\nA partition holds %d commits of other groups over a day, in batches of %d, and the rebalances of one group. `why` of it in the last hour\n"+
 		"takes %s s and %s MiB and reads %.1f MB of the %.1f MB that `history --since 25h` reads (asked: a tenth).\n",
-		longCommits/r.share, 10*width, one.spread(), mib(one.rss), float64(hour.read)/1e6, float64(whole.read)/1e6)
+		longCommits/r.share, longBatch, one.spread(), mib(one.rss), float64(hour.read)/1e6, float64(whole.read)/1e6)
 }
 
 // wired is the account of --debug.
