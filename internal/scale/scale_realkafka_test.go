@@ -33,7 +33,7 @@ import (
 //	KGDIAG_BENCH_BINARY     kgdiag
 //	KGDIAG_BENCH_CLASSPATH  Kafka's jars
 //	KGDIAG_BENCH_DOC        Markdown to which the result is added; without it, it is only logged
-//	KGDIAG_BENCH_PART       watch: that and the long partition alone
+//	KGDIAG_BENCH_PART       watch or curve: that alone
 //	KGDIAG_BENCH_SHARE      divides the numbers, to try it out (default 1)
 func TestScale(t *testing.T) {
 	if os.Getenv("KGDIAG_BENCH") == "" {
@@ -41,13 +41,17 @@ func TestScale(t *testing.T) {
 	}
 	r := &report{t: t, share: share(t)}
 	r.helper("topics")
-	r.helper("long") // first: its records are the oldest
-	r.part(r.long)
-	if os.Getenv("KGDIAG_BENCH_PART") == "watch" {
+	switch os.Getenv("KGDIAG_BENCH_PART") {
+	case "watch":
 		r.helper(fmt.Sprintf("groups 0 %d", mostGroups/r.share))
 		r.part(r.watch)
 		return
+	case "curve":
+		r.part(r.curve)
+		return
 	}
+	r.helper("long") // first: its records are the oldest
+	r.part(r.long)
 	r.part(r.curve)
 	r.part(r.big)
 	r.part(r.watch)
@@ -371,7 +375,7 @@ func (r *report) looks() {
 	r.printf("\n## Very many commits\n\nThe offsets log of %d partitions was written with batches as brokers write them (%d commits each), by a producer under the\n"+
 		"client id that a broker lets write it: %d commits over the last hour. One partition holds %d more, in batches of %d, which\n"+
 		"were written before: `why` reads all of them where they stand behind newer ones.\n\n"+
-		"| command | s | processor s | peak MiB | asked |\n|---|---|---|---|---|\n", 50, fillBatch, allCommits/r.share, longCommits/r.share, longBatch)
+		"Load average %s.\n\n| command | s | processor s | peak MiB | asked |\n|---|---|---|---|---|\n", 50, fillBatch, allCommits/r.share, longCommits/r.share, longBatch, loadAverage())
 	why := r.best("why")
 	r.misses(why.wall > 5*time.Second, "why: %s, want 5 s", why.wall)
 	r.misses(why.rss > 256<<10, "why: %s MiB, want 256", mib(why.rss))
@@ -526,7 +530,7 @@ func (r *report) watch() {
 		len(took), cpu, mib(before.rss), mib(middle.rss), mib(after.rss))
 	const s = 10
 	x := r.wireOf("watch", "--all-groups", "--for", "10s") // apart: an account of each request costs more than the watch
-	r.watched = fmt.Sprintf("| `kgdiag watch --all-groups`, a second | %d | %d in all | %.1f kB | %.2f MB |\n", x.requests/s, x.connections, float64(x.sent/s)/1e3, float64(x.read/s)/1e6)
+	r.watched = fmt.Sprintf("| `kgdiag watch --all-groups`, a second of its first ten | %d | %d in all | %.1f kB | %.2f MB |\n", x.requests/s, x.connections, float64(x.sent/s)/1e3, float64(x.read/s)/1e6)
 }
 
 // used is what a process has used so far.
