@@ -9,7 +9,7 @@ import (
 // to different values, both get the higher one, and where both lower it the lower one, as
 // long as no rule objects to it.
 func agree(o Options, fs []Finding, trials map[string]*trial) {
-	type place struct{ about, key string }
+	type place struct{ about, name, key string }
 	first := map[place]int{}
 	for i := range fs {
 		f := &fs[i]
@@ -17,7 +17,7 @@ func agree(o Options, fs []Finding, trials map[string]*trial) {
 			continue
 		}
 		for _, k := range sortedKeys(f.Fix.Set) {
-			at := place{f.target.key(), k}
+			at := place{f.target.key(), f.subject.Name, k}
 			j, told := first[at]
 			if !told {
 				first[at] = i
@@ -25,7 +25,7 @@ func agree(o Options, fs []Finding, trials map[string]*trial) {
 			}
 			g := &fs[j]
 			one, ok := further(f, g, k)
-			if !ok {
+			if !ok || !sameTarget(f.target, g.target) {
 				continue
 			}
 			for _, x := range []*Finding{f, g} {
@@ -61,11 +61,12 @@ func (f *Finding) take(o Options, trials map[string]*trial, key, value string) {
 	if tr := trials[f.target.key()]; tr != nil {
 		t := f.target
 		t.config = tr.target.config
-		after := apply(&tr.small, t, set, f.Fix.Delete)
-		for _, x := range objections(*f, t, tr.before, run(&after, o).Findings) {
-			if x.ID != f.ID {
-				return
-			}
+		objected := func(set map[string]string) int {
+			after := apply(&tr.small, t, set, f.Fix.Delete)
+			return len(objections(*f, t, tr.before, run(&after, o).Findings))
+		}
+		if objected(set) > objected(f.Fix.Set) {
+			return
 		}
 	}
 	was, _ := parseMillis(f.Fix.Set[key])

@@ -370,7 +370,7 @@ func (f *Finding) withoutPlace() {
 	if key == "" {
 		return
 	}
-	f.Fix.Set, f.Fix.Price = map[string]string{}, catalog[f.ID].Doc.Price
+	f.Fix.Set, f.Fix.Delete, f.Fix.Price = map[string]string{}, []string{}, catalog[f.ID].Doc.Price
 	if len(f.Fix.Alternatives) > 0 {
 		f.Fix.Set, f.Fix.Alternatives = f.Fix.Alternatives[0], f.Fix.Alternatives[1:]
 		return
