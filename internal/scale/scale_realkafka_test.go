@@ -338,6 +338,8 @@ func (r *report) curve() {
 		least := ""
 		if a.cut {
 			least = "over "
+		} else if got := bytes.Count(a.out, []byte("\ngroup-")); got < n*width {
+			r.t.Errorf("Apache's tool shows %d partitions of %d, and ends early: %.500s", got, n*width, a.err)
 		}
 		times := a.wall.Seconds() / d.wall.Seconds()
 		r.misses(times < 20, "%d groups: %.1f times faster than Apache's, want 20", n, times)
