@@ -25,6 +25,7 @@ type PartitionState struct {
 // Description is what Metadata says about the topic behind the coordinators, and
 // about the brokers that could lead its partitions.
 type Description struct {
+	Cluster    string // id; "" unknown. It says whether groups are placed as Redpanda does
 	Topic      string
 	Partitions []PartitionState // by partition number, from 0, without a hole
 	Brokers    []Broker         // the living ones: Metadata lists no others
@@ -40,7 +41,11 @@ type Placement struct {
 
 // Place computes where id lives. Errors: those of Partition.
 func (d *Description) Place(id string) (Placement, error) {
-	p, err := Partition(id, int32(len(d.Partitions)))
+	cluster := d.Cluster
+	if d.Topic != OffsetsTopic {
+		cluster = "" // where Redpanda has transactional ids is not known here
+	}
+	p, err := PartitionIn(cluster, id, int32(len(d.Partitions)))
 	if err != nil {
 		return Placement{}, fmt.Errorf("%s: %w", d.Topic, err)
 	}

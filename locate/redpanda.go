@@ -2,6 +2,7 @@ package locate
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -19,6 +20,16 @@ func RedpandaPartition(id string, n int32) (int32, error) {
 		return -1, fmt.Errorf("partition count %d: want at least 1", n)
 	}
 	return jump(xxhash.Sum64String(id), n), nil
+}
+
+// PartitionIn is the partition of a group in the cluster of this id: Redpanda, which calls
+// its clusters redpanda.…, places groups by another hash than Kafka. Errors: those of
+// Partition.
+func PartitionIn(cluster, id string, n int32) (int32, error) {
+	if strings.HasPrefix(cluster, "redpanda.") {
+		return RedpandaPartition(id, n)
+	}
+	return Partition(id, n)
 }
 
 // jump is the consistent hash of Lamping and Veach, "A Fast, Minimal Memory,

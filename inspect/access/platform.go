@@ -18,7 +18,7 @@ var platforms = []struct {
 	domains  []string // the advertised host contains one of them
 }{
 	{Platform{"redpanda", "Redpanda", []string{
-		"it places groups by a hash of its own: what the brokers answer counts, not the computed partition",
+		"it places groups by a hash of its own, which kgdiag computes too where the cluster's id tells; tried on a simulated cluster only",
 		"no KIP-848, share or streams groups on most versions"}}, "redpanda.", nil},
 	{Platform{"msk_serverless", "Amazon MSK Serverless", []string{
 		"access is by IAM alone, kafka-acls does not apply", "internal topics may be hidden: then there is no history"}}, "", []string{".kafka-serverless."}},

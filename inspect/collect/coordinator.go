@@ -132,7 +132,7 @@ func partitionOf(m *Metadata, group string) int32 {
 	if n == 0 {
 		return -1
 	}
-	p, err := locate.Partition(group, n)
+	p, err := locate.PartitionIn(m.ClusterID, group, n)
 	if err != nil {
 		return -1 // an id that no broker would accept either
 	}

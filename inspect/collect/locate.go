@@ -145,7 +145,7 @@ func (m *Metadata) describe(transactional bool) (*locate.Description, error) {
 	case len(t.Partitions) == 0:
 		return nil, fmt.Errorf("%s: the broker's answer shows no partitions", name)
 	}
-	d := &locate.Description{Topic: name}
+	d := &locate.Description{Cluster: m.ClusterID, Topic: name}
 	for i, p := range t.Partitions {
 		if int(p.Partition) != i {
 			return nil, fmt.Errorf("%s: the broker's answer leaves out partition %d", name, i)

@@ -3,7 +3,6 @@ package collect
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/kgdiag/kgdiag/locate"
 )
@@ -33,12 +32,6 @@ func (c *Collector) findReasons(ctx context.Context, l *Located, q LocateQuery) 
 		}
 	}
 	if len(open) == 0 {
-		return
-	}
-	if !q.Transactional && strings.HasPrefix(l.Metadata.ClusterID, "redpanda.") {
-		for _, loc := range open {
-			loc.redpanda()
-		}
 		return
 	}
 	ids := make([]string, probes)

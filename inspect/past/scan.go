@@ -44,18 +44,19 @@ var ErrNoLog = errors.New("the placement of " + locate.OffsetsTopic + " is not k
 // scan reads the log for one Read.
 type scan struct {
 	*Reader
-	c      *inspect.Case
-	count  int32     // of the offsets partitions; 0 unknown
-	first  time.Time // from which on it reads
-	broad  bool      // look further back only for groups that rebalanced
-	thin   judge.Thinner
-	logs   []inspect.PartitionLog
-	survey func() *offsetlog.Survey // of the moments that matter; nil where it failed
-	window func() spanRead          // of the named groups; nil where none are
-	budget int64                    // of the query
-	spent  int64                    // bytes read
-	atOnce int64                    // mostAtOnce, but for tests
-	cut    map[int32]int64          // offsets that the budget left out, by partition
+	c       *inspect.Case
+	cluster string    // id
+	count   int32     // of the offsets partitions; 0 unknown
+	first   time.Time // from which on it reads
+	broad   bool      // look further back only for groups that rebalanced
+	thin    judge.Thinner
+	logs    []inspect.PartitionLog
+	survey  func() *offsetlog.Survey // of the moments that matter; nil where it failed
+	window  func() spanRead          // of the named groups; nil where none are
+	budget  int64                    // of the query
+	spent   int64                    // bytes read
+	atOnce  int64                    // mostAtOnce, but for tests
+	cut     map[int32]int64          // offsets that the budget left out, by partition
 }
 
 // spanRead is what a span of partitions held.
@@ -70,7 +71,7 @@ type spanRead struct {
 // partitions stood at the moments that matter, and, for groups that were named, the
 // reading of the window.
 func (r *Reader) begin(ctx context.Context, m *collect.Metadata, q Query) *scan {
-	s := &scan{Reader: r, count: m.OffsetsPartitions(), first: q.Window.From.Add(-prelude), budget: q.Budget, atOnce: mostAtOnce, cut: map[int32]int64{}, survey: func() *offsetlog.Survey { return nil }}
+	s := &scan{Reader: r, cluster: m.ClusterID, count: m.OffsetsPartitions(), first: q.Window.From.Add(-prelude), budget: q.Budget, atOnce: mostAtOnce, cut: map[int32]int64{}, survey: func() *offsetlog.Survey { return nil }}
 	if s.count == 0 {
 		return s
 	}
@@ -215,7 +216,7 @@ func (s *scan) partitions(ids []string) (map[int32][]string, error) {
 		if s.count <= 0 {
 			continue
 		}
-		p, err := locate.Partition(id, s.count)
+		p, err := locate.PartitionIn(s.cluster, id, s.count)
 		if err != nil {
 			return nil, err
 		}

@@ -225,7 +225,7 @@ func (w *Watcher) awaitTopic(ctx context.Context) map[int32]int64 {
 		return nil
 	}
 	next := map[int32]int64{}
-	for _, p := range w.partitions(m.OffsetsPartitions()) {
+	for _, p := range w.partitions(m) {
 		next[p] = 0
 	}
 	return next

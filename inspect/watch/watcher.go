@@ -235,7 +235,7 @@ func (w *Watcher) findLog(ctx context.Context, m *collect.Metadata) {
 		w.noLog(m.OffsetsErr)
 		return
 	}
-	partitions := w.partitions(m.OffsetsPartitions())
+	partitions := w.partitions(m)
 	edges, err := w.cfg.Scanner.Edges(ctx, partitions)
 	if len(edges) == 0 && err != nil {
 		w.noLog(err)
@@ -255,7 +255,7 @@ func (w *Watcher) findLog(ctx context.Context, m *collect.Metadata) {
 		return
 	}
 	w.info.Log, w.next, w.ends = true, map[int32]int64{}, map[int32]int64{}
-	for _, p := range w.partitions(m.OffsetsPartitions()) {
+	for _, p := range w.partitions(m) {
 		w.next[p] = -1
 		if e, ok := edges[p]; ok {
 			w.next[p], w.ends[p] = e.End, e.End
@@ -272,8 +272,9 @@ func (w *Watcher) noLog(err error) {
 }
 
 // partitions are the offsets partitions of the named groups, or all of n.
-func (w *Watcher) partitions(n int32) []int32 {
+func (w *Watcher) partitions(m *collect.Metadata) []int32 {
 	var out []int32
+	n := m.OffsetsPartitions()
 	if !w.named {
 		for p := range n {
 			out = append(out, p)
@@ -281,7 +282,7 @@ func (w *Watcher) partitions(n int32) []int32 {
 		return out
 	}
 	for _, id := range w.cfg.Selection.Groups {
-		if p, err := locate.Partition(id, n); err == nil && !slices.Contains(out, p) {
+		if p, err := locate.PartitionIn(m.ClusterID, id, n); err == nil && !slices.Contains(out, p) {
 			out = append(out, p)
 		}
 	}

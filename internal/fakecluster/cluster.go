@@ -69,7 +69,7 @@ func Virgin() Option { return func(o *options) { o.virgin = true } }
 // Topic creates a topic with n partitions at the start.
 func Topic(name string, n int32) Option { return func(o *options) { o.topics[name] = n } }
 
-// ClusterID sets the id in Metadata.
+// ClusterID sets the id in Metadata. One of Redpanda (redpanda.…) places groups as it does.
 func ClusterID(id string) Option { return func(o *options) { o.clusterID = id } }
 
 // TLS serves the TCP listeners with TLS.
@@ -369,7 +369,7 @@ func (c *Cluster) Align(groups ...string) error {
 		if err := c.align(g); err != nil {
 			return err
 		}
-		p, err := locate.Partition(g, c.opts.offsetsPartitions)
+		p, err := locate.PartitionIn(c.opts.clusterID, g, c.opts.offsetsPartitions)
 		if err != nil {
 			return err
 		}
@@ -394,7 +394,7 @@ func (c *Cluster) align(group string) error {
 	if err := c.ensureOffsetsTopic(); err != nil {
 		return err
 	}
-	p, err := locate.Partition(group, c.opts.offsetsPartitions)
+	p, err := locate.PartitionIn(c.opts.clusterID, group, c.opts.offsetsPartitions)
 	if err != nil {
 		return err
 	}
@@ -419,7 +419,7 @@ func (c *Cluster) Misplace(group string) error {
 	if err := c.Align(group); err != nil {
 		return err
 	}
-	p, err := locate.Partition(group, c.opts.offsetsPartitions)
+	p, err := locate.PartitionIn(c.opts.clusterID, group, c.opts.offsetsPartitions)
 	if err != nil {
 		return err
 	}

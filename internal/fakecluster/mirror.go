@@ -176,7 +176,7 @@ func (m *mirror) group(id string) (g *groupState, created bool) {
 	if g := m.groups[id]; g != nil {
 		return g, false
 	}
-	p, err := locate.Partition(id, m.c.opts.offsetsPartitions)
+	p, err := locate.PartitionIn(m.c.opts.clusterID, id, m.c.opts.offsetsPartitions)
 	m.noteLocked(err)
 	g = &groupState{
 		id: id, partition: p, recorded: -1, rosterGen: -1, joined: map[string]*joined{}, static: map[string]*joined{},
@@ -358,7 +358,7 @@ func (m *mirror) onCommit(req *kmsg.OffsetCommitRequest, resp *kmsg.OffsetCommit
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var rs []record
-	p, _ := locate.Partition(req.Group, m.c.opts.offsetsPartitions) // an error is told by group
+	p, _ := locate.PartitionIn(m.c.opts.clusterID, req.Group, m.c.opts.offsetsPartitions) // an error is told by group
 	now := m.now(p).UnixMilli()
 	var g *groupState
 	for _, t := range resp.Topics {
