@@ -87,7 +87,8 @@ func sameNumbers(t *testing.T, file string) int {
 			if l.Silent != nil {
 				want[0] = clock(l.LastCommit)
 				want[2] = prose.Measured(l.Silent[1].Duration())
-				if lo := prose.Measured(l.Silent[0].Duration()); strings.Contains(row[2], "–") {
+				lo := prose.Measured(min(l.Silent[1].Duration(), l.Silent[0].Duration()+inspect.Or(l.Common, 0)))
+				if strings.Contains(row[2], "–") {
 					want[2] = lo + "–" + want[2]
 				}
 			}

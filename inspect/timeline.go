@@ -125,14 +125,17 @@ type Departure struct {
 	InstanceID  *string     `json:"instance_id"`
 	Client      ClientGuess `json:"client"`
 	LeftBetween [2]Time     `json:"left_between"`
-	// Silent is the least and most time from the last commit to the departure;
-	// null without commits.
-	Silent      *[2]Millis `json:"silent_ms"`
-	LastCommit  Time       `json:"last_commit"`
-	LastAdvance Time       `json:"last_advance"` // last commit that moved an offset
-	Commits     int        `json:"commits"`      // seen on its partitions while it owned them
-	Session     *Millis    `json:"session_timeout_ms"`
-	Rebalance   *Millis    `json:"rebalance_timeout_ms"`
+	// Silent is the least and most time from the last commit to the departure, the least
+	// without Common; null without commits.
+	Silent *[2]Millis `json:"silent_ms"`
+	// Common is how much of the silence is left out of its least, as nobody else committed
+	// then either: an idle topic, or a broker that paused.
+	Common      *Millis `json:"common_silence_ms,omitempty"`
+	LastCommit  Time    `json:"last_commit"`
+	LastAdvance Time    `json:"last_advance"` // last commit that moved an offset
+	Commits     int     `json:"commits"`      // seen on its partitions while it owned them
+	Session     *Millis `json:"session_timeout_ms"`
+	Rebalance   *Millis `json:"rebalance_timeout_ms"`
 	// Assumed are the timeouts that nothing told and that the cause leans on, with where
 	// they are from: "session.timeout.ms 45 s (the default of java)".
 	Assumed []string `json:"assumed,omitempty"`

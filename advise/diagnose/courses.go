@@ -55,7 +55,7 @@ func (d *Diagnosis) Courses(clock Clock) Courses {
 	if longest >= 0 {
 		c.List[longest].Longest = len(c.List) > 1
 	}
-	if text := silence.text(); text != "" {
+	if text := silence.text(d); text != "" {
 		c.Notes = append(c.Notes, text)
 	}
 	if longest >= 0 {
@@ -117,15 +117,17 @@ func sumOf(l *inspect.Departure) string {
 // that are shorter than the timeout that is said to have ended.
 type silences struct {
 	ranges bool
-	short  string // the timeout that one is shorter than; "" none
-	from   string // what that timeout is counted from
+	common time.Duration // of one, in which nobody else committed either
+	short  string        // the timeout that one is shorter than; "" none
+	from   string        // what that timeout is counted from
 }
 
 func (s *silences) add(l *inspect.Departure) {
 	if l.Silent == nil {
 		return
 	}
-	lo, hi := l.Silent[0].Duration(), l.Silent[1].Duration()
+	lo, hi := sinceLast(l)
+	s.common = max(s.common, inspect.Or(l.Common, 0))
 	s.ranges = s.ranges || hi-lo >= max(time.Second, hi/10)
 	for _, limit := range []struct {
 		by         inspect.Prevention
@@ -138,25 +140,46 @@ func (s *silences) add(l *inspect.Departure) {
 	}
 }
 
-func (s *silences) text() string {
+func (s *silences) text(d *Diagnosis) string {
 	var parts []string
 	if s.short != "" {
 		parts = append(parts, "SILENT counts from its last commit, "+s.short+" from its last "+s.from+", which may be older")
 	}
 	if s.ranges {
-		parts = append(parts, "SILENT is a range: it left before the others had rejoined (LEFT)")
+		parts = append(parts, "SILENT is a range: "+d.rangeWhy())
+	}
+	if s.common > 0 {
+		parts = append(parts, "for "+prose.Measured(s.common)+" of SILENT nobody else committed either (an idle topic, or a paused broker): not counted below")
 	}
 	return strings.Join(parts, "; ")
+}
+
+// rangeWhy says why it is not known to the second how long a member was silent.
+func (d *Diagnosis) rangeWhy() string {
+	switch {
+	case d.NoHistory != "":
+		return "its commits are seen by polls alone"
+	case d.Type == inspect.Consumer || d.Type == inspect.Streams:
+		return "it left between two moments at which the group was seen"
+	}
+	return "it left before the others had rejoined (LEFT)"
 }
 
 // silent is how long a member had been silent, in the words of the evidence: a range, or
 // the most of one that is too narrow to matter.
 func silent(l *inspect.Departure) string {
-	lo, hi := l.Silent[0].Duration(), l.Silent[1].Duration()
+	lo, hi := sinceLast(l)
 	if least, most := prose.Measured(lo), prose.Measured(hi); hi-lo >= narrow && least != most {
 		return least + "–" + most
 	}
 	return prose.Measured(hi)
+}
+
+// sinceLast is the least and the most time from the last commit to the departure, whoever
+// else was silent then.
+func sinceLast(l *inspect.Departure) (least, most time.Duration) {
+	most = l.Silent[1].Duration()
+	return min(most, l.Silent[0].Duration()+inspect.Or(l.Common, 0)), most
 }
 
 // narrow is a range of a silence that is told as one time.

@@ -59,9 +59,13 @@ func TestSilenceSaysWhatItCountsFrom(t *testing.T) {
 		"shorter":                {inspect.SessionExpired, 42 * time.Second, 42 * time.Second, 45 * time.Second, time.Hour, counts + "session.timeout.ms from its last heartbeat, which may be older"},
 		"a range":                {inspect.SessionExpired, 46 * time.Second, 55 * time.Second, 45 * time.Second, time.Hour, before},
 		"a poll interval":        {inspect.PollIntervalExceeded, 15 * time.Second, 19 * time.Second, 10 * time.Second, 20 * time.Second, counts + "max.poll.interval.ms from its last poll, which may be older; " + before},
+		"others silent too":      {inspect.SessionExpired, 12 * time.Second, 46 * time.Second, 45 * time.Second, time.Hour, "for 32s of SILENT nobody else committed either (an idle topic, or a paused broker): not counted below"},
 		"a close":                {inspect.MemberLeft, time.Second, time.Second, 10 * time.Second, 20 * time.Second, ""},
 	} {
 		l := &inspect.Departure{Cause: c.cause, Silent: &[2]inspect.Millis{inspect.Millis(c.least), inspect.Millis(c.most)}, Session: inspect.Ms(c.session), Rebalance: inspect.Ms(c.max)}
+		if name == "others silent too" {
+			l.Common = inspect.Ms(32 * time.Second)
+		}
 		d := &Diagnosis{Cause: c.cause, Occurrences: []Occurrence{{Departure: l}}}
 		if got := strings.Join(d.Courses(func(inspect.Time) string { return "-" }).Notes, "\n"); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

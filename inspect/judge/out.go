@@ -118,6 +118,9 @@ func (g *group) left(d *departure, stuck []string) inspect.Departure {
 	if e.n > 0 {
 		out.LastCommit, out.LastAdvance = inspect.At(e.lastAt), inspect.At(e.advanceAt)
 		out.Silent = &[2]inspect.Millis{inspect.Millis(e.gapLo), inspect.Millis(e.gapHi)}
+		if e.uncounted > 0 {
+			out.Common = inspect.Ms(e.uncounted)
+		}
 		out.Idle = g.idle(d)
 		for _, k := range e.idle {
 			out.IdlePartitions = append(out.IdlePartitions, k.String())

@@ -13,6 +13,7 @@ import (
 type silence struct {
 	gapLo, gapHi time.Duration
 	common       time.Duration // of it, nobody else committed either; 0 where that is no longer than usual
+	uncounted    time.Duration // of common, what gapLo is without
 	unseen       bool          // the committed offsets were not polled any more when it went
 	blind        []string      // topics of its own of which polls show no committed offset
 }
@@ -30,7 +31,8 @@ func (g *group) silenceOf(e *evidence) silence {
 		s.gapLo = 0
 	}
 	if common := e.commonSilence(); common > slack {
-		s.common, s.gapLo = common, max(0, s.gapLo-common)
+		s.common, s.uncounted = common, min(s.gapLo, common)
+		s.gapLo -= s.uncounted
 	}
 	return s
 }
