@@ -27,7 +27,7 @@ type Cost struct {
 func (c *Cost) String() string {
 	var parts []string
 	if c.Idle != nil && c.Idle.Duration() >= time.Second && len(c.Partitions) > 0 {
-		parts = append(parts, fmt.Sprintf("%s not consumed for %s", prose.Ranges(c.Partitions, 4), IdleText(c.Idle, c.departures)))
+		parts = append(parts, fmt.Sprintf("partitions %s not consumed for %s", prose.Ranges(c.Partitions, 4), IdleText(c.Idle, c.departures)))
 	}
 	if text := Paused(c.Stopped, c.StoppedAtMost); text == "none" {
 		parts = append(parts, "the group as a whole was not paused")

@@ -162,7 +162,7 @@ func (d *Diagnosis) rangeWhy() string {
 	case d.Type == inspect.Consumer || d.Type == inspect.Streams:
 		return "it left between two moments at which the group was seen"
 	}
-	return "it left before the others had rejoined (LEFT)"
+	return "LEFT is when the others had rejoined, it left before"
 }
 
 // silent is how long a member had been silent, in the words of the evidence: a range, or

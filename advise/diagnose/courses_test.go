@@ -48,7 +48,7 @@ func TestCoursesAddUp(t *testing.T) {
 
 // A silence shorter than the timeout that is said to have ended it, or a range, says why.
 func TestSilenceSaysWhatItCountsFrom(t *testing.T) {
-	const counts, before = "SILENT counts from its last commit, ", "SILENT is a range: it left before the others had rejoined (LEFT)"
+	const counts, before = "SILENT counts from its last commit, ", "SILENT is a range: LEFT is when the others had rejoined, it left before"
 	for name, c := range map[string]struct {
 		cause        inspect.Cause
 		least, most  time.Duration

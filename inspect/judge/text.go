@@ -15,10 +15,11 @@ func dur(d time.Duration) string { return prose.Measured(d) }
 
 // between prints an interval of two durations.
 func between(lo, hi time.Duration) string {
-	if (hi - lo) < 50*time.Millisecond {
-		return dur(round(hi))
+	least, most := dur(round(lo)), dur(round(hi))
+	if hi-lo < 50*time.Millisecond || least == most {
+		return most
 	}
-	return dur(round(lo)) + " to " + dur(round(hi))
+	return least + " to " + most
 }
 
 func round(d time.Duration) time.Duration { return d.Round(10 * time.Millisecond) }
