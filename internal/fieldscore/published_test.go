@@ -51,6 +51,13 @@ what people have at hand. For seven the accepted cause is what the files show by
 them code: assign() in place of subscribe(), a call without await, a version set too low. When every answer was read, four expectations
 were made stricter and two, too narrow in their words, were mended, which turned the row from 14, 4, 12, 1 and 3, 3, 8, 0 into what stands here.
 
+batch8 is from searches by meaning and, where all that these gave stood already, from exact sentences of logs looked for in public files:
+seventeen are issues, the others notes, courses, post-mortems, frequent questions and READMEs in six languages, where the author says what
+it was. Many of them are evictions of one kind, easier than what people bring. When every answer was read, six expectations were made
+stricter and five, too narrow in their words, were mended, which turned the rows from 20, 11, 13, 1 and 6, 1, 6, 0, and from 20, 13, 11, 1
+and 6, 1, 6, 0, into what stands here. It misled by an example of an interval shorter than the log's own gap, by the rules of sessions for
+consumers that assign themselves or were not polled, and by a topic called absent that only another member had subscribed to.
+
 *healthy* are no reports: ten minutes of normal work of each client, three members and a rolling deploy among them, recorded against
 Kafka 4.1.1. Nothing above info is right there; any warning is a false alarm and counts as misled. A test lays each of the ten recordings with lines
 out through ten hours, alone, beside another client's and all together: a hundred hours with a deploy in each, of which ten minutes are
@@ -92,6 +99,10 @@ var measured = map[string][][2]string{
 	},
 	"batch7": {
 		{"a3bd0cb", "31 | 14 | 4 | 12 | 1 | 14 | 3 | 1 | 9 | 1"},
+	},
+	"batch8": {
+		{"a3bd0cb", "45 | 22 | 9 | 11 | 3 | 13 | 5 | 2 | 6 | 0"},
+		{"a95577e", "45 | 22 | 10 | 9 | 4 | 13 | 5 | 2 | 6 | 0"},
 	},
 	"variants": {
 		{"33e5e8f, first 88", "83 | 51 | 7 | 25 | 0 | 5 | 2 | 0 | 3 | 0"},

@@ -1,0 +1,4 @@
+CREATE TABLE kafka_orders ( ... ) WITH (
+  -- ...
+  'scan.startup.mode'                       = 'earliest-offset'
+);
