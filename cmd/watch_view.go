@@ -198,6 +198,9 @@ func (w *watchLines) event(e *watch.Event) error {
 	return w.write(l)
 }
 
+// fewTallies is up to how many groups each is named at the end, also without a rebalance.
+const fewTallies = 4
+
 // end sums up: "9m: orders 2 rebalances, 1 eviction; payments 1".
 func (w *watchLines) end(r *watch.Result, reason endReason, lasted time.Duration) error {
 	mark := map[endReason]string{endFor: "end", endStable: "stable", endInterrupted: "^C", endTerminated: "terminated"}[reason]
@@ -205,7 +208,7 @@ func (w *watchLines) end(r *watch.Result, reason endReason, lasted time.Duration
 	quiet := 0
 	for _, id := range slices.Sorted(maps.Keys(r.Tallies)) {
 		t := r.Tallies[id]
-		if t.Rebalances == 0 && len(r.Tallies) > watch.NamedAtMost {
+		if t.Rebalances == 0 && len(r.Tallies) > fewTallies && !slices.Contains(r.NeverCame, id) {
 			quiet++
 			continue
 		}
@@ -219,7 +222,7 @@ func (w *watchLines) end(r *watch.Result, reason endReason, lasted time.Duration
 		parts = append(parts, s)
 	}
 	if quiet > 0 {
-		parts = append(parts, prose.Plural(quiet, "group")+" without")
+		parts = append(parts, prose.Plural(quiet, "other group")+" without a rebalance")
 	}
 	if len(parts) == 0 {
 		parts = []string{"no groups"}

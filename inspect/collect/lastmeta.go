@@ -12,6 +12,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/inspect/family"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/locate"
@@ -273,5 +274,72 @@ func (d *draft) applyMember(rec *inspect.Record) {
 			d.signs[i].Assignors = rec.MemberOf.Assignors
 		}
 		setSource(&d.group, inspect.Source{Fact: inspect.FactTimeouts, From: locate.OffsetsTopic, At: rec.Time})
+	}
+}
+
+// FillFromRecords gives the groups of a case what its records say of them: generation,
+// leader and timeouts, for who did not look for the last metadata (Want.Log) and has
+// read the log since. A member of a rebalance under way is in no record yet: it has the
+// timeouts of the member of the same client id and host that stood there last.
+func FillFromRecords(c *inspect.Case) {
+	fills := make(map[string]*fill, len(c.Groups))
+	for i := range c.Groups {
+		if g := &c.Groups[i]; len(g.Members) > 0 && g.Type != inspect.Share {
+			fills[g.ID] = newFill(g)
+		}
+	}
+	for i := range c.Records {
+		if f := fills[c.Records[i].Group]; f != nil {
+			f.take(&c.Records[i])
+		}
+	}
+	for i := range c.Groups {
+		if f := fills[c.Groups[i].ID]; f != nil {
+			if f.newest != nil {
+				f.apply(f.newest)
+			}
+			c.Groups[i] = f.group
+		}
+	}
+}
+
+// fill is a group that is filled from records.
+type fill struct {
+	draft
+	lacks  []bool          // members whose timeouts were not read, parallel to group.Members
+	newest *inspect.Record // GroupMetadata
+}
+
+func newFill(g *inspect.Group) *fill {
+	f := &fill{draft: draft{group: *g, signs: make([]family.Evidence, len(g.Members))}, lacks: make([]bool, len(g.Members))}
+	f.group.Members, f.group.Sources = slices.Clone(g.Members), slices.Clone(g.Sources)
+	for i := range g.Members {
+		f.lacks[i] = g.Members[i].Session == nil
+	}
+	return f
+}
+
+// take takes the group's next record.
+func (f *fill) take(r *inspect.Record) {
+	switch {
+	case r.Tombstone:
+	case r.MemberOf != nil:
+		f.apply(r)
+	case r.Metadata != nil:
+		f.newest = r
+		for i := range f.group.Members {
+			if f.lacks[i] {
+				inherit(&f.group.Members[i], r.Metadata)
+			}
+		}
+	}
+}
+
+// inherit gives a member the timeouts that its client had in a generation.
+func inherit(m *inspect.Member, from *inspect.GroupMetadata) {
+	for _, was := range from.Members {
+		if m.ClientID != "" && m.ClientID == was.ClientID && m.Host == was.Host {
+			m.Session, m.Rebalance = &was.Session, &was.Rebalance
+		}
 	}
 }

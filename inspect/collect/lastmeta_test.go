@@ -71,3 +71,39 @@ func TestGenerationsOfManyGroups(t *testing.T) {
 		}
 	}
 }
+
+// A member that joins anew, and is in no record yet, has the timeouts that its client had;
+// what was read of one is kept, and another client's are not taken.
+func TestFillFromRecords(t *testing.T) {
+	text := func(session, rebalance *inspect.Millis) string {
+		if session == nil {
+			return "-"
+		}
+		return fmt.Sprint(session.Duration(), " ", rebalance.Duration())
+	}
+	member := func(id, client, host string, session, rebalance time.Duration) inspect.GroupMember {
+		return inspect.GroupMember{MemberID: id, ClientID: client, Host: host, Session: *inspect.Ms(session), Rebalance: *inspect.Ms(rebalance)}
+	}
+	metadata := func(generation int32, members ...inspect.GroupMember) inspect.Record {
+		return inspect.Record{Type: inspect.RecGroupMetadata, Group: "g", Metadata: &inspect.GroupMetadata{ProtocolType: "consumer", Generation: generation, Members: members}}
+	}
+	c := &inspect.Case{
+		Groups: []inspect.Group{{ID: "g", Type: inspect.Classic, Members: []inspect.Member{
+			{MemberID: "a-1", ClientID: "a", Host: "h"}, {MemberID: "b-2", ClientID: "b", Host: "h"}, {MemberID: "c-1", ClientID: "c", Host: "h"},
+			{MemberID: "d-1", ClientID: "d", Host: "h", Session: inspect.Ms(7 * time.Second), Rebalance: inspect.Ms(7 * time.Second)}}}},
+		Records: []inspect.Record{
+			metadata(4, member("b-1", "b", "h", 10*time.Second, time.Minute), member("c-0", "c", "elsewhere", 10*time.Second, time.Minute)),
+			metadata(5, member("a-1", "a", "h", 20*time.Second, 90*time.Second), member("d-0", "d", "h", time.Second, time.Second)),
+			{Type: inspect.RecGroupMetadata, Group: "g", Tombstone: true},
+		},
+	}
+	FillFromRecords(c)
+	for i, want := range []string{"20s 1m30s", "10s 1m0s", "-", "7s 7s"} {
+		if m := c.Groups[0].Members[i]; text(m.Session, m.Rebalance) != want {
+			t.Errorf("%s: %s, want %s", m.MemberID, text(m.Session, m.Rebalance), want)
+		}
+	}
+	if g := c.Groups[0]; g.Generation == nil || *g.Generation != 5 {
+		t.Errorf("generation %v, want 5", g.Generation)
+	}
+}

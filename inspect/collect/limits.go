@@ -16,6 +16,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kversion"
 
 	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/release"
 	"github.com/kgdiag/kgdiag/locate"
 )
 
@@ -142,15 +143,14 @@ const describeQuorum = 55
 
 // version guesses the release of a broker from its ApiVersions; "" unknown. kraft is
 // whether it offers DescribeQuorum, which brokers with ZooKeeper do not.
-func version(ctx context.Context, b broker) (release string, kraft bool) {
+func version(ctx context.Context, b broker) (guess string, kraft bool) {
 	req := kmsg.NewPtrApiVersionsRequest()
 	req.ClientSoftwareName, req.ClientSoftwareVersion = "kgdiag", "0"
 	resp, err := req.RequestWith(ctx, b)
 	if err != nil || resp.ErrorCode != 0 {
 		return "", false
 	}
-	offers := kversion.FromApiVersionsResponse(resp)
-	return strings.TrimPrefix(offers.VersionGuess(), "v"), offers.HasKey(describeQuorum)
+	return strings.TrimPrefix(release.Guess(resp), "v"), kversion.FromApiVersionsResponse(resp).HasKey(describeQuorum)
 }
 
 // configs are the settings of one resource, without secrets and unset values.

@@ -109,6 +109,7 @@ func (r *Reader) Read(ctx context.Context, q Query) (*Past, error) {
 	s.c, s.broad = c, q.Selection.All && len(p.IDs) > fewGroups
 	p.Log = s.read(scanning, p.IDs)
 	c.Records, c.Logs = s.thin.Records(), mergeLogs(s.logs)
+	collect.FillFromRecords(c)
 	r.heedClocks(scanning, c, q)
 	if !s.broad {
 		r.ask(scanning, c, m)

@@ -2,12 +2,14 @@ package watch
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/judge"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
+	"github.com/kgdiag/kgdiag/locate"
 )
 
 // prefix is what the log held of the time before the watch.
@@ -27,20 +29,54 @@ func (w *Watcher) readPrefix(ctx context.Context, ends map[int32]int64, groups m
 		req.Partitions = append(req.Partitions, partition)
 	}
 	slices.Sort(req.Partitions)
-	// Without names the commits of all groups of the cluster would be read: then only
-	// the membership is, and commits from now on.
-	req.Commits = w.named
 	var thin judge.Thinner
-	p.logs, p.err = w.cfg.Scanner.Scan(ctx, req, func(r inspect.Record) error {
+	take := func(r inspect.Record) error {
 		if groups[r.Group] {
 			thin.Add(r)
 		}
 		return nil
-	})
+	}
+	// Without names the commits of all groups of the cluster would be read: then the
+	// membership is, and the commits of those whose members came and went.
+	req.Commits = w.named
+	p.logs, p.err = w.cfg.Scanner.Scan(ctx, req, take)
+	if restless := cameAndWent(thin.Records()); !w.named && p.err == nil && len(restless) > 0 {
+		req.Filter, req.Budget, req.Partitions = offsetlog.Filter{Groups: restless, Commits: true}, prefixBudget, w.holding(restless)
+		_, p.err = w.cfg.Scanner.Scan(ctx, req, take)
+	}
 	for _, r := range thin.Records() {
 		p.records[r.Group] = append(p.records[r.Group], r)
 	}
 	_ = send(ctx, in, input{prefix: p}) // if ctx has ended, nobody asks
+}
+
+// prefixBudget bounds what is read of the commits before a watch of all groups, in bytes:
+// the newest are what a departure is judged by.
+const prefixBudget = 256 << 20
+
+// cameAndWent are the groups whose members changed more than once: a group that only started
+// will hardly be asked about first.
+func cameAndWent(records []inspect.Record) map[string]bool {
+	times, out := map[string]int{}, map[string]bool{}
+	for i := range records {
+		if r := &records[i]; judge.ChangesMembers(r) {
+			if times[r.Group]++; times[r.Group] > 1 {
+				out[r.Group] = true
+			}
+		}
+	}
+	return out
+}
+
+// holding are the offsets partitions of groups.
+func (w *Watcher) holding(groups map[string]bool) []int32 {
+	held := map[int32]bool{}
+	for id := range groups {
+		if p, err := locate.Partition(id, int32(len(w.next))); err == nil {
+			held[p] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(held))
 }
 
 // takePrefix puts the past into the books, and tells it if that was asked for.

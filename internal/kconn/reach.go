@@ -13,10 +13,10 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
-	"github.com/twmb/franz-go/pkg/kversion"
 
 	"github.com/kgdiag/kgdiag/internal/kconn/credentials"
 	"github.com/kgdiag/kgdiag/internal/kconn/fault"
+	"github.com/kgdiag/kgdiag/internal/release"
 )
 
 // Broker is what reaching one address has shown.
@@ -103,11 +103,6 @@ func (d *dialer) reach(ctx context.Context, cl *kgo.Client, b *Broker) {
 	}
 }
 
-// optionalKeys say nothing about the release: OffsetCommit, OffsetFetch,
-// InitProducerId and the streams group requests came as unstable versions, telemetry
-// (KIP-714) shows only where a reporter is set up.
-var optionalKeys = []int16{8, 9, 22, 71, 72, 88, 89}
-
 // askVersions sends ApiVersions, which needs no authentication, and guesses the
 // release from the answer.
 func (b *Broker) askVersions(ctx context.Context, conn net.Conn) {
@@ -130,10 +125,7 @@ func (b *Broker) askVersions(ctx context.Context, conn net.Conn) {
 	if err := resp.ReadFrom(raw); err != nil || resp.ErrorCode != 0 {
 		return // before 2.4; the release is not worth a second connection
 	}
-	guess := kversion.FromApiVersionsResponse(resp).VersionGuess(kversion.SkipKeys(optionalKeys...))
-	if strings.HasPrefix(guess, "v") || strings.HasPrefix(guess, "at least") || strings.HasPrefix(guess, "between") {
-		b.Release = guess
-	}
+	b.Release = release.Guess(resp)
 	b.Features = make(map[string]int16)
 	for _, f := range resp.FinalizedFeatures {
 		b.Features[f.Name] = f.MaxVersionLevel
