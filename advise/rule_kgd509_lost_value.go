@@ -9,6 +9,7 @@ import (
 var _ = register(Rule{
 	ID: "KGD509", Name: "lost-value", Severity: Warning, Since: "v0.1.0", Scope: PerFile,
 	Needs: []inspect.Fact{inspect.FactClientConfig},
+	Uses:  []inspect.Fact{inspect.FactClientLog},
 	Doc: Doc{
 		Summary: "A value is written in a way that does not reach the consumer.",
 		Why: "Frameworks map their own files to the client's settings, and drop what they do not know: Spring Boot has no typed property for the session timeout, and " +
