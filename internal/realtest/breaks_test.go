@@ -226,7 +226,7 @@ func onScreen(t *testing.T, args ...string) result {
 func (b *broken) rest(t *testing.T) {
 	t.Helper()
 	eventually(t, 2*time.Minute, "the cluster is as it was", func() error {
-		r := kgdiag(t, "check", b.group, "-b", b.c.bootstrap, "--timeout", "10s")
+		r := kgdiag(t, "check", "-b", b.c.bootstrap, "--timeout", "10s")
 		if r.code != 0 || !strings.Contains(r.stdout, "fully") {
 			return fmt.Errorf("%s", r)
 		}
