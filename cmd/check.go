@@ -35,7 +35,7 @@ and prints the kafka-acls commands for the rest. It changes nothing and reads on
 		Example: `  kgdiag check --command-config client.properties
   kgdiag check --context prod -o json
   kgdiag check --contexts                      which clusters are configured, here and for other tools`,
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: o.run,
 	}
 	c.Flags().BoolVar(&o.contexts, "contexts", false, "list the named clusters, without connecting")
