@@ -289,7 +289,7 @@ func TestTopReadsFilesBeside(t *testing.T) {
 	if code := x.end(); code != 0 {
 		t.Errorf("exit %d", code)
 	}
-	if page := x.scrolled(); !regexp.MustCompile(`(?s)stated: by a log line.*app\.log:2: .*next  kgdiag watch orders -b \S+ --log /`).MatchString(page) {
+	if page := x.scrolled(); !regexp.MustCompile(`(?s)stated( 1 of \d times)?: by a log line.*app\.log:2: .*next  kgdiag watch orders -b \S+ --log /`).MatchString(page) {
 		t.Errorf("the page of why does not go by the files:\n%s", page)
 	}
 	out, err := exec.Command("kgdiag", "top", "-b", c.Addrs()[0], "--log", filepath.Join(dir, "none.log")).CombinedOutput()
