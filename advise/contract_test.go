@@ -141,7 +141,7 @@ func TestCausesAreExplained(t *testing.T) {
 func TestOrderOfCure(t *testing.T) {
 	for c, want := range map[inspect.Cause]string{
 		inspect.PollIntervalExceeded: "KGD210 KGD105 KGD236 KGD108 KGD204 KGD203 KGD207",
-		inspect.SessionExpired:       "KGD210 KGD201 KGD103 KGD109 KGD101 KGD102 KGD107 KGD204 KGD203",
+		inspect.SessionExpired:       "KGD210 KGD201 KGD103 KGD109 KGD101 KGD102 KGD227 KGD107 KGD204 KGD203",
 		inspect.UnknownCause:         "KGD210 KGD203 KGD204",
 		inspect.MemberJoined:         "",
 	} {

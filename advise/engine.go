@@ -30,7 +30,7 @@ type trial struct {
 type Report struct {
 	Findings  []Finding   `json:"findings"`  // worst first; a symptom follows its cause
 	Checked   int         `json:"checked"`   // rules that were run on all that they apply to
-	Rules     int         `json:"rules"`     // rules that are not disabled and have something to be about
+	Rules     int         `json:"rules"`     // rules that are not disabled
 	Unchecked []Unchecked `json:"unchecked"` // ordered by id, then group
 }
 
@@ -71,9 +71,6 @@ func run(c *inspect.Case, o Options) Report {
 	subjects := subjectsOf(c)
 	rep := Report{Findings: []Finding{}, Unchecked: []Unchecked{}}
 	for _, rule := range o.rules {
-		if rule.Scope == PerFile && len(c.Configs) == 0 {
-			continue // nothing that it could be about
-		}
 		rep.Rules++
 		missing := runRule(rule, subjects, o, &rep)
 		if len(missing) == 0 {
@@ -119,7 +116,7 @@ func runRule(rule *Rule, subjects []*Subject, o Options, rep *Report) []Unchecke
 			coveredByFile[s.Group] = true
 		}
 		rule.Check(s, func(f Finding) {
-			if f = complete(rule, s, f, o); rule.Scope != PerFile || !told(rep.Findings, f) {
+			if f = complete(rule, s, f, o); !(rule.Scope == PerFile && told(rep.Findings, f)) && !toldOfFile(rep.Findings, f, s) {
 				rep.Findings = append(rep.Findings, f)
 			}
 		})
@@ -143,6 +140,14 @@ func runRule(rule *Rule, subjects []*Subject, o Options, rep *Report) []Unchecke
 func told(fs []Finding, f Finding) bool {
 	return f.Where != nil && f.Where.Line > 0 && slices.ContainsFunc(fs, func(g Finding) bool {
 		return g.ID == f.ID && g.Where != nil && *g.Where == *f.Where && g.Message == f.Message
+	})
+}
+
+// toldOfFile reports whether a finding about live members says what is said already of
+// the file of their group, where it is to be changed.
+func toldOfFile(fs []Finding, f Finding, s *Subject) bool {
+	return s.Scope == PerClient && s.Config == nil && slices.ContainsFunc(fs, func(g Finding) bool {
+		return g.ID == f.ID && g.Group == f.Group && g.target.config >= 0 && g.Message == f.Message && g.Severity == f.Severity
 	})
 }
 
@@ -176,6 +181,8 @@ func nothingOf(rule *Rule) lack {
 		return lack{"no cluster was looked at (-b)", "only with -b"}
 	case PerLog:
 		return lack{"no log was read (add --log FILE)", "add --log FILE"}
+	case PerFile:
+		return lack{"no configuration was read (add -f FILE)", "add -f FILE"}
 	}
 	return lack{"no consumer was found in what was read", "nothing to check"}
 }
@@ -355,8 +362,12 @@ func rootOf(fs []Finding, i int) int {
 
 // explains reports whether a finding is weighty enough to stand for its symptom. One
 // that only counts rebalances belongs under what explains most of them, though its
-// number makes it the more severe.
+// number makes it the more severe. A ratio of settings explains no silence that is longer
+// than the settings.
 func explains(root, symptom *Finding) bool {
+	if root.reach > 0 && symptom.silence > root.reach {
+		return false
+	}
 	if symptom.mostly != "" {
 		return catalog[root.ID].Explains[symptom.mostly] > 0 && root.Severity.Rank() >= Warning.Rank()
 	}

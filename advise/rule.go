@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
 )
@@ -100,8 +101,13 @@ type Finding struct {
 
 	target  target
 	subject *Subject
-	rank    int           // of its severity, or of the most severe finding that it explains
-	mostly  inspect.Cause // what most of the rebalances came from that it only counts; "" for other findings
+	rank    int // of its severity, or of the most severe finding that it explains
+	// measured marks a value that a measurement asks for: it outranks the client's default.
+	// silence is how long a member was measured to be silent, and reach the longest silence
+	// that the settings of a finding explain; zero where they say nothing of one.
+	measured       bool
+	silence, reach time.Duration
+	mostly         inspect.Cause // what most of the rebalances came from that it only counts; "" for other findings
 }
 
 // Trips reports whether a finding is at least so severe, and not of low confidence;

@@ -27,7 +27,7 @@ var _ = register(Rule{
 		}
 		f := s.Finding(Warning, fmt.Sprintf("%s is %s, over a third of %s (%s): %s into one session, three should",
 			hb.Spelled, span(hb.D), session.Spelled, span(session.D), fits(int64(session.D/hb.D))), hb, session)
-		f.Fix = s.beatFix(hb, session)
+		f.Fix, f.reach = s.beatFix(hb, session), session.D+hb.D
 		report(f)
 	},
 })

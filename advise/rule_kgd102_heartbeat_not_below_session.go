@@ -27,7 +27,7 @@ var _ = register(Rule{
 		}
 		f := s.Finding(Error, fmt.Sprintf("%s is %s, not below %s (%s): %s",
 			hb.Spelled, span(hb.D), session.Spelled, span(session.D), beatRefusal(s.Family, s.Version)), hb, session)
-		f.Fix = s.beatFix(hb, session)
+		f.Fix, f.reach = s.beatFix(hb, session), session.D+hb.D
 		report(f)
 	},
 })

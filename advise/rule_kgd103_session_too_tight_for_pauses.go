@@ -82,7 +82,7 @@ func checkPauses(s *Subject, report func(Finding)) {
 		f.Evidence = append(f.Evidence, "heartbeat.interval.ms is not sent to the broker; assumed: 3s, the default of every client")
 		f.Confidence = inspect.Medium
 	}
-	f.Fix = &Fix{}
+	f.Fix, f.measured, f.reach = &Fix{}, true, inspect.RoundUp(need)
 	if to := inspect.RoundUp(need); to <= s.sessionCeiling() {
 		f.Fix.Set = map[string]string{keySession: ms(to)}
 		f.Fix.Notes = notesFor(keySession, fmt.Sprintf("3 x %s + %s = %s, rounded up", span(hb.D), span(pause), span(need)))

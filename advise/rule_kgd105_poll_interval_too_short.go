@@ -47,6 +47,7 @@ func checkPollInterval(s *Subject, report func(Finding)) {
 		f.Subject = "client " + need.Client
 	}
 	f.Fix = s.pollFix(poll, need)
+	f.measured = need.Observed
 	report(f)
 }
 

@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
 )
@@ -32,6 +33,9 @@ var _ = register(Rule{
 			to = min(max(to, inspect.RoundUp(least.D*2)), most.D)
 		}
 		f.Fix = &Fix{Set: map[string]string{keySession: ms(to)}, Price: fmt.Sprintf("a dead member is noticed after %s instead of %s", span(to), span(session.D))}
+		if def := s.isDefault(keySession, to); def != "" {
+			f.Fix.Notes = notesFor(keySession, strings.TrimSuffix(def, "; "))
+		}
 		report(f)
 	},
 })

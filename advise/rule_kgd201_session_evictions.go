@@ -60,6 +60,7 @@ var _ = register(Rule{
 			f.Evidence = append(f.Evidence, open)
 		}
 		f.Fix = s.sessionFix(session, longest)
+		f.measured, f.silence = true, longest.BackAfter.Duration()
 		report(f)
 	},
 })

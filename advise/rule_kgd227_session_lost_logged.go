@@ -12,12 +12,13 @@ var _ = register(Rule{
 	ID: "KGD227", Name: "session-lost-logged", Severity: Warning, Since: "v0.2.0", Scope: PerLog,
 	Needs:     []inspect.Fact{inspect.FactClientLog},
 	Uses:      []inspect.Fact{inspect.FactClientConfig},
+	Explains:  map[inspect.Cause]int{inspect.SessionExpired: 6},
 	SymptomOf: []string{"KGD102", "KGD103", "KGD113", "KGD303", "KGD308", "KGD316", "KGD604", "KGD608"},
 	Doc: Doc{
 		Summary: "A client got no answer from the coordinator for its whole session, as its log says.",
 		Why: "The client counts the time since the last heartbeat that was answered. It runs out when the process or its heartbeat thread was paused (a pause, a lock, a blocked event loop), when the " +
 			"session is too short for a busy client, or when the coordinator or the network did not answer. A wrong advertised address is ruled out: the member had joined.",
-		Fix:   "See who else lost it: all clients of one broker at once point to that broker. For a single client, look at the gap in its own log before the line, and set session.timeout.ms to 45000 where it is shorter.",
+		Fix:   "See who else lost it: all clients of one broker at once point to that broker. For a single client, look at the gap in its own log before the line, and raise session.timeout.ms above it; where no gap is known, 45000 is the default of current clients.",
 		Price: "a dead member is noticed later",
 		Refs:  []string{"session.timeout.ms", "KIP-735", "librdkafka SESSTMOUT"},
 	},
@@ -63,7 +64,10 @@ var _ = register(Rule{
 		if sev == Warning {
 			f.Confidence = inspect.Medium
 		}
-		f.Fix = &Fix{Set: set}
+		f.Fix, f.silence = &Fix{Set: set}, longest
+		if len(set) > 0 && s.consumer().DefaultOf(keySession) == enoughSession {
+			f.Fix.Notes = notesFor(keySession, "the client's default")
+		}
 		if len(set) == 0 {
 			f.Fix.Summary = "See who else lost it: all clients of one broker at once point to that broker. For a single client, look at the gap in its own log before the line: a pause, a blocked thread or event loop."
 		}

@@ -491,11 +491,43 @@ func fromFile(c *inspect.Case, i int) *Subject {
 		}
 		s.values[set.Key] = v
 	}
+	s.Live, s.Timeline = groupOf(c, cfg.Group), timelineOf(c, cfg.Group)
+	s.fromLive()
 	s.fromLogs()
 	s.addDefaults()
 	s.limitsFromLogs()
-	s.Live, s.Timeline = groupOf(c, cfg.Group), timelineOf(c, cfg.Group)
 	return s
+}
+
+// plainFile reports a file that may be any library's.
+func (s *Subject) plainFile() bool {
+	return s.Config.Dialect == "java" || s.Config.Dialect == "printed"
+}
+
+// fromLive takes the library from the members of the group, where the file does not tell
+// it and they are known to be of one. Its version stays assumed.
+func (s *Subject) fromLive() {
+	if !s.Assumed || !s.plainFile() {
+		return
+	}
+	var guesses []inspect.ClientGuess
+	if s.Live != nil {
+		for _, m := range s.Live.Members {
+			guesses = append(guesses, m.Client)
+		}
+	}
+	for _, d := range departures(s.Timeline) {
+		guesses = append(guesses, d.Client)
+	}
+	if len(guesses) == 0 {
+		return
+	}
+	one := guesses[0]
+	mixed := slices.ContainsFunc(guesses, func(g inspect.ClientGuess) bool { return g.Family != one.Family || g.Confidence == inspect.Low })
+	if mixed || one.Family == "" || one.Family == inspect.Unknown || Spell(one.Family, keySession) != keySession {
+		return
+	}
+	s.Family = one.Family
 }
 
 // fromLogs takes library and version from the logs where nothing else tells them.
@@ -515,7 +547,7 @@ func (s *Subject) fromLogs() {
 	}
 	// A plain file may be any library's: the one whose version the log tells, or whose lines
 	// alone are in it.
-	if s.Config.Dialect != "java" && s.Config.Dialect != "printed" {
+	if !s.plainFile() {
 		return
 	}
 	var told, seen []inspect.Family

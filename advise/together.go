@@ -84,3 +84,18 @@ func (s Shared) Others() string {
 	}
 	return count(len(s.Also), "other") + ": " + prose.Few(s.Also, 5)
 }
+
+// Trip reports whether findings reach a severity as a reader sees them: a symptom counts as
+// the finding that it is shown under, what is below floor as itself, and nothing of low
+// confidence. Nothing reaches "".
+func Trip(fs []Finding, floor, at Severity) bool {
+	shown, hidden := make([]Finding, 0, len(fs)), false
+	for i := range fs {
+		if fs[i].Severity.Rank() >= floor.Rank() {
+			shown = append(shown, fs[i])
+		} else if fs[i].BecauseOf == "" {
+			hidden = hidden || fs[i].Trips(at)
+		}
+	}
+	return hidden || slices.ContainsFunc(Together(shown, true), func(s Shared) bool { return s.Trips(at) })
+}

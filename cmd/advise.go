@@ -80,7 +80,7 @@ A file .kgdiag.yaml in the working directory (--project) holds what a team agree
 	f.StringVar(&o.since, "since", "1h", "history to look at, back to a `TIME`: a duration, an RFC 3339 time, or HH:MM")
 	f.StringVar(&o.minSeverity, "min-severity", "warning", "lowest severity to show: info|warning|error")
 	f.StringSliceVar(&o.disable, "disable", nil, "rule `ID` that is not run (repeatable)")
-	f.StringVar(&o.failOn, "fail-on", "error", "exit 1 from this severity on, or if `WHAT` happened: never|info|warning|error|rebalance|eviction|CAUSE")
+	f.StringVar(&o.failOn, "fail-on", "error", "exit 1 from this severity on (a symptom counts as its cause), or if `WHAT` happened: never|info|warning|error|rebalance|eviction|CAUSE")
 	f.BoolVar(&o.diff, "diff", false, "print a patch of the -f files that follows the advice, instead of the findings")
 	f.StringVar(&o.project, "project", project.File, "project `FILE` with rules and declared times; \"\" for none")
 	a.addRateLimit(c)
@@ -237,7 +237,7 @@ func (o *adviseCmd) collect(ctx context.Context, groups []string) (*inspect.Case
 		c.Brokers = o.brokers
 	}
 	c.Configs = clientconf.Beside(c.Configs, logs.Configs)
-	c.LogEvents = append(c.LogEvents, logs.Events...)
+	c.LogEvents, c.LogFiles = append(c.LogEvents, logs.Events...), logs.Files
 	if live == nil && len(c.Configs) == 0 && len(c.LogEvents) == 0 && len(c.Brokers) == 0 {
 		if len(o.foreign) > 0 {
 			return nil, nil, &problem{code: exitUsage, err: o.foreign[0], hint: "looked for " + clientconf.LookedFor}
@@ -290,10 +290,8 @@ func (o *adviseCmd) outcome(c *inspect.Case, r advise.Report, err error) error {
 	if err != nil {
 		return err
 	}
-	for _, f := range r.Findings {
-		if f.Trips(o.tripAt) {
-			return tripped()
-		}
+	if advise.Trip(r.Findings, o.floor, o.tripAt) {
+		return tripped()
 	}
 	for _, t := range c.Timelines {
 		if trips(o.trips, t.Rebalances) {

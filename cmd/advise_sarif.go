@@ -17,8 +17,15 @@ func reportOf(findings []advise.Finding) *render.Report {
 		r.Rules = append(r.Rules, render.ReportRule{ID: rule.ID, Name: rule.Name, Summary: rule.Doc.Summary, Why: rule.Doc.Why, Help: rule.Doc.Fix,
 			URL: advise.DocsURL(rule.ID), Level: reportLevel(rule.Severity)})
 	}
-	for i := range findings {
-		r.Results = append(r.Results, reportResult(&findings[i]))
+	for _, s := range advise.Together(findings, true) {
+		r.Results = append(r.Results, reportResult(&s.Finding))
+		for i := range s.Symptoms { // none is worse than what it is shown under: the exit code says the same
+			x := reportResult(&s.Symptoms[i])
+			if s.Symptoms[i].Severity.Rank() > s.Severity.Rank() {
+				x.Level = reportLevel(s.Severity)
+			}
+			r.Results = append(r.Results, x)
+		}
 	}
 	return r
 }

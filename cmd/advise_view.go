@@ -195,6 +195,14 @@ func summaryLines(p show.Page, doc adviseDocument, unchecked []advise.Unchecked,
 	} else {
 		lines = append(lines, render.L("%s%s", countBySeverity(doc.Findings), hidden))
 	}
+	if len(c.Groups) > 0 {
+		told := func(file string) bool {
+			return slices.ContainsFunc(doc.Findings, func(f advise.Finding) bool { return f.Where != nil && f.Where.File == file })
+		}
+		for _, l := range diagnose.LogsRead(c, c.GroupIDs(), "", told) {
+			lines = append(lines, p.Paragraph("LOG", l)...)
+		}
+	}
 	if not := advise.NotChecked(unchecked); not != "" {
 		lines = append(lines, p.Paragraph("NOT CHECKED", fmt.Sprintf("%d of kgdiag's %s: %s", doc.Rules-doc.Checked, prose.Plural(doc.Rules, "rule"), not))...)
 	}
@@ -220,12 +228,9 @@ func hiddenCount(hidden map[string]int) int {
 
 func countBySeverity(fs []advise.Finding) string {
 	n, symptoms := map[advise.Severity]int{}, 0
-	for _, f := range fs {
-		if f.BecauseOf != "" && slices.ContainsFunc(fs, func(root advise.Finding) bool { return root.ID == f.BecauseOf }) {
-			symptoms++
-			continue
-		}
-		n[f.Severity]++
+	for _, s := range advise.Together(fs, true) {
+		n[s.Severity]++
+		symptoms += len(s.Symptoms)
 	}
 	var parts []string
 	for _, s := range []advise.Severity{advise.Error, advise.Warning, advise.Info} {

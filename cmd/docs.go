@@ -48,7 +48,7 @@ type ExitCode struct {
 func ExitCodes() []ExitCode {
 	return []ExitCode{
 		{exitOK, "ran; `--fail-on` was not tripped"},
-		{exitTripped, "ran; `--fail-on` was tripped"},
+		{exitTripped, "ran; `--fail-on` was tripped: of `advise` by an `error` unless it says otherwise, and a symptom counts as its cause"},
 		{exitUsage, "usage, or an input file that cannot be read"},
 		{exitIncomplete, "could not complete: unreachable, unauthorised, timed out, cancelled; with `--strict`, something unchecked"},
 		{exitNotFound, "a named group, partition or broker does not exist; the others are still shown in full"},

@@ -92,7 +92,7 @@ func TestPodsOfAReturn(t *testing.T) {
 		"no events": {[]string{"--pods", at("lived-on-pods.json")}, []string{"nothing in the files is newer than 29 Nov", "kubectl get events -o json", "(--log FILE)", "(--gc-log FILE)"}, []string{"--pods FILE"}},
 		"gc log":    {[]string{"--gc-log", at("gc.log")}, []string{"gc.log:1: the longest pause that it shows of that time is 30ms", "(--pods FILE): a restart then is a crash, none is a pause"}, []string{"--gc-log FILE"}},
 		"empty":     {[]string{"--pods", at("empty.json")}, []string{"(--log FILE)"}, []string{"--pods FILE"}},
-		"all given": {[]string{"--pods", at("lived-on-pods.json"), "--gc-log", at("gc.log"), "--log", at("gc.log")}, []string{"the files that were given do not decide it"}, []string{"to decide"}},
+		"all given": {[]string{"--pods", at("lived-on-pods.json"), "--gc-log", at("gc.log"), "--log", at("gc.log")}, []string{"what --log gave does not decide"}, []string{"--log FILE", "lines read"}},
 	} {
 		page, errs, code := screenOf(append([]string{"why", "--from", at("orders.kgcase")}, tc.files...)...)
 		if code != 0 {

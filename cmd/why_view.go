@@ -155,7 +155,7 @@ func (w *whyCmd) causeLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Lin
 	for _, e := range d.Shown(w.flags.verbose) {
 		lines = append(lines, p.Paragraph("", e)...)
 	}
-	for _, text := range []string{d.Assumed(), d.CouldBe(), d.RuledOut(), d.Decide()} {
+	for _, text := range append([]string{d.Assumed(), d.CouldBe(), d.RuledOut(), d.Decide()}, d.Logs(c)...) {
 		lines = append(lines, p.Paragraph("", text)...)
 	}
 	if len(d.Records) > 0 && !d.AtRecord {

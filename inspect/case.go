@@ -28,6 +28,7 @@ type Case struct {
 	Processes    []ProcessLife  `json:"processes,omitempty"`  // what the platform says of the consumers' processes
 	Files        []FileKind     `json:"files,omitempty"`      // which kinds of files were read, whatever was in them
 	LogEvents    []LogEvent     `json:"log_events,omitempty"`
+	LogFiles     []LogFile      `json:"-"` // what was read of the log files of this run
 	Configs      []ClientConfig `json:"configs,omitempty"`
 	Declared     Declared       `json:"declared,omitzero"`
 }
@@ -41,6 +42,12 @@ const (
 	FileGCLog FileKind = "gc_log" // of a JVM
 	FilePods  FileKind = "pods"   // what a platform says of processes
 )
+
+// LogFile says how much of a log file was read, and found in it.
+type LogFile struct {
+	Name          string
+	Lines, Events int64
+}
 
 // Cluster says which cluster a Case speaks of.
 type Cluster struct {

@@ -164,7 +164,7 @@ func (d *Diagnosis) Decide() string {
 		return ""
 	}
 	var ask []string
-	if !d.given(inspect.FileLog) {
+	if !settled || !d.given(inspect.FileLog) {
 		ask = append(ask, d.askLog(open))
 	}
 	if unclear && !d.given(inspect.FileGCLog) && d.maybeJava() {
@@ -177,11 +177,8 @@ func (d *Diagnosis) Decide() string {
 		}
 		ask = append(ask, "kubectl get pods -o json (--pods FILE): a restart then is a crash, none is "+alive)
 	}
-	switch {
-	case len(ask) == 0 && settled:
+	if len(ask) == 0 {
 		return ""
-	case len(ask) == 0:
-		return "the files that were given do not decide it"
 	}
 	last := len(ask) - 1
 	if last > 0 {
@@ -197,15 +194,19 @@ func (d *Diagnosis) askLog(open bool) string {
 	if d.Member != "" {
 		client = "the log of client " + d.Member
 	}
+	from := " (--log FILE)"
+	if d.given(inspect.FileLog) {
+		from = " (what --log gave does not decide)"
+	}
 	switch {
 	case d.Cause == inspect.PollIntervalExceeded:
-		return client + " (--log FILE): it names an exceeded poll interval, or another cause"
+		return client + from + ": it names an exceeded poll interval, or another cause"
 	case d.Cause == inspect.SessionExpired && open:
-		return client + " or of the coordinator (--log FILE): a shutdown or LeaveGroup then is a close, an expired heartbeat is none"
+		return client + " or of the coordinator" + from + ": a shutdown or LeaveGroup then is a close, an expired heartbeat is none"
 	case d.Cause == inspect.SessionExpired:
-		return client + " (--log FILE): a start then is a crash, lost connections are the network, no line at all is a pause"
+		return client + from + ": a start then is a crash, lost connections are the network, no line at all is a pause"
 	}
-	return client + " or of the coordinator (--log FILE): it states the cause"
+	return client + " or of the coordinator" + from + ": it states the cause"
 }
 
 // mayHaveEnded reports a cause behind which the end of a process may be.

@@ -10,6 +10,7 @@ var heads = []Term{
 	{"commit interval", []string{"auto.commit.interval.ms"}, "How far apart the commits of a member usually are. Work may have begun right after a commit, so up to one interval is added where the time between two polls is worked out from commits.", []string{"commit", "BETWEEN POLLS"}},
 	{"poll", nil, "A call of the consumer that returns records (poll, consume, eachBatch). The time between two of them is limited by max.poll.interval.ms.", []string{"batch", "max.poll.interval.ms"}},
 	{"NOW", nil, "Label of a page: a rebalance is under way, for whom it waits, and until when.", []string{"PreparingRebalance", "rebalance timeout"}},
+	{"LOG", nil, "What was read of a log file that decided nothing: its lines, its events, how many of these are about the client or the groups, and how many are outside the window.", nil},
 	{"WHY", []string{"CAUSE", "WORST CAUSE", "causes"}, "Why a group rebalanced: one of kgdiag's causes; of several, the one with most weight. A ? behind it says that it is possible rather than likely. kgdiag explain lists them.", []string{"HOW SURE"}},
 	{"COST", []string{"moved"}, "Label of a page: how long partitions were consumed by no member, how long the members that stayed were paused, and how many partitions changed hands.", []string{"NOT CONSUMED", "paused"}},
 	{"FIX", []string{"SET", "what to change"}, "What to change, worked out from what was measured, with the rule that says so. kgdiag changes nothing itself.", []string{"trade-off"}},

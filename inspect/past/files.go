@@ -24,6 +24,7 @@ const MostEvents = 200_000
 type Logs struct {
 	Events  []inspect.LogEvent
 	Configs []inspect.ClientConfig
+	Files   []inspect.LogFile
 	Dropped int // events beyond what is kept
 	// Nothing are the files that had nothing of consumer groups in them, in a clause
 	// each: "app.log: 412 lines, nothing about consumer groups in them".
@@ -63,6 +64,7 @@ func (l *Logs) read(ctx context.Context, name string, o clientlog.Options) error
 			return ctx.Err()
 		},
 	})
+	l.Files = append(l.Files, inspect.LogFile{Name: name, Lines: sum.Lines, Events: sum.Events})
 	if err == nil && sum.Cut > 0 {
 		l.Cut = append(l.Cut, fmt.Sprintf("%s: %s longer than %d MiB, of which only the start was read (the first is line %d)", name, lines(sum.Cut, "is", "are"), clientlog.MaxLine>>20, sum.FirstCut))
 	}

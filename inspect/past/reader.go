@@ -230,6 +230,7 @@ func (p *Past) take(ctx context.Context, q Query, found Logs) error {
 	p.Case.Processes = append(p.Case.Processes, lives...)
 	p.Dropped, p.Unread = found.Dropped, slices.Concat(found.Nothing, found.Cut, empty)
 	p.Case.LogEvents = append(p.Case.LogEvents, found.Events...)
+	p.Case.LogFiles = found.Files
 	p.Case.Configs = append(append(p.Case.Configs, q.Configs...), found.Configs...)
 	return nil
 }
