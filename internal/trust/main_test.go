@@ -202,7 +202,10 @@ func (p *process) wait() ran {
 		r.killed = status.Signal()
 	}
 	r.cpu = p.cmd.ProcessState.UserTime() + p.cmd.ProcessState.SystemTime()
-	if r.peak = p.peak.Load(); r.peak == 0 {
+	r.peak = p.peak.Load()
+	// One that has ended before it could be measured has had no time to take much, where that
+	// is measured at all.
+	if _, err := os.Stat("/proc/self/status"); err != nil {
 		if usage, ok := p.cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
 			r.peak = usage.Maxrss * 1024 // Linux counts in KiB
 		}
