@@ -35,7 +35,7 @@ var forms = []struct {
 }
 
 // looks counts the outputs that were looked at.
-type looks struct{ outputs, texts int }
+type looks struct{ outputs int }
 
 // harmless runs a command in every form that it has, and holds what it writes. other is
 // the same command with calm names, to compare pages with; nil for none.
