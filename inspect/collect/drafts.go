@@ -1,6 +1,7 @@
 package collect
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -10,6 +11,10 @@ import (
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/family"
 )
+
+// subscriptionKept bounds what is kept of a member's subscription, which shows its client
+// library: one of megabytes shows it no better, and a client may send what it likes.
+const subscriptionKept = 64 << 10
 
 // classicDraft reads one group of a DescribeGroups answer. Outside the state
 // Stable the coordinator blanks metadata and protocol, so that subscription and
@@ -25,7 +30,9 @@ func classicDraft(g *kmsg.DescribeGroupsResponseGroup) draft {
 		member := inspect.Member{MemberID: m.MemberID, InstanceID: m.InstanceID, ClientID: m.ClientID,
 			Host: host(m.ClientHost), Protocol: inspect.Classic}
 		if stable {
-			sign.Subscription = m.ProtocolMetadata
+			if len(m.ProtocolMetadata) <= subscriptionKept {
+				sign.Subscription = bytes.Clone(m.ProtocolMetadata) // a part of the answer would keep all of it
+			}
 			readClassicMember(&member, g.ProtocolType, m.ProtocolMetadata, m.MemberAssignment)
 		}
 		d.group.Members = append(d.group.Members, member)
