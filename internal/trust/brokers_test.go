@@ -211,6 +211,7 @@ func TestGroupsThatWereNotListedDoNotVanish(t *testing.T) {
 // TestUnreadHistoryIsNotZero: where the log could not be read, no number stands for it,
 // and a gate that could not look does not pass.
 func TestUnreadHistoryIsNotZero(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, 1)
 	s.evict(t, "orders")
 	for name, rule := range map[string]wire.Rule{
@@ -220,7 +221,7 @@ func TestUnreadHistoryIsNotZero(t *testing.T) {
 	} {
 		s.proxy.Rule(rule)
 		for _, words := range [][]string{{"why", "orders"}, {"why"}, {"history", "orders"}} {
-			args := append(slices.Clone(words), "-b", s.b, "--timeout", "3s")
+			args := append(slices.Clone(words), "-b", s.b, "--timeout", "2s")
 			if r := kgdiag(t, setup{}, args...); strings.Contains(r.out, "0 rebalances") || strings.Contains(r.out, "0 rebalanced") || strings.Contains(r.out, "no group rebalanced") {
 				t.Errorf("%s: a zero for what was not read: %s", name, r)
 			}

@@ -88,6 +88,7 @@ func TestRecordReplacesFilesOnly(t *testing.T) {
 // TestStreamsThatAreClosed: without a standard input, output or error a command does what
 // it can; it does not crash, hang, or write into a file that took the place of a stream.
 func TestStreamsThatAreClosed(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, 1)
 	s.evict(t, "orders")
 	for _, words := range runs() {
