@@ -227,7 +227,8 @@ func TestDescribeShareGroup(t *testing.T) {
 }
 
 // TestShareGroupDepartures: who leaves a share group, by a close or a crash, is told as one
-// rebalance, without a cause that no record tells.
+// rebalance: as a close who went sooner after it came than a session lasts, and else without
+// a cause, since no record tells it.
 func TestShareGroupDepartures(t *testing.T) {
 	t.Parallel()
 	c := shared(t)
@@ -271,7 +272,7 @@ func TestShareGroupDepartures(t *testing.T) {
 		want += ", member_joined +" + id
 		becomes(want)
 		going[id](p)
-		want += ", unknown -" + id
+		want += map[string]string{"closes": ", member_left -closes", "dies": ", unknown -dies"}[id]
 		becomes(want)
 	}
 }
