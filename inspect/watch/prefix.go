@@ -9,7 +9,6 @@ import (
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/judge"
 	"github.com/kgdiag/kgdiag/inspect/offsetlog"
-	"github.com/kgdiag/kgdiag/locate"
 )
 
 // prefix is what the log held of the time before the watch.
@@ -40,8 +39,8 @@ func (w *Watcher) readPrefix(ctx context.Context, ends map[int32]int64, groups m
 	// membership is, and the commits of those whose members came and went.
 	req.Commits = w.named
 	p.logs, p.err = w.cfg.Scanner.Scan(ctx, req, take)
-	if restless := cameAndWent(thin.Records()); !w.named && p.err == nil && len(restless) > 0 {
-		req.Filter, req.Budget, req.Partitions = offsetlog.Filter{Groups: restless, Commits: true}, prefixBudget, w.holding(restless)
+	if restless, where := cameAndWent(thin.Records()); !w.named && p.err == nil && len(restless) > 0 {
+		req.Filter, req.Budget, req.Partitions = offsetlog.Filter{Groups: restless, Commits: true}, prefixBudget, where
 		_, p.err = w.cfg.Scanner.Scan(ctx, req, take)
 	}
 	for _, r := range thin.Records() {
@@ -54,29 +53,19 @@ func (w *Watcher) readPrefix(ctx context.Context, ends map[int32]int64, groups m
 // the newest are what a departure is judged by.
 const prefixBudget = 256 << 20
 
-// cameAndWent are the groups whose members changed more than once: a group that only started
-// will hardly be asked about first.
-func cameAndWent(records []inspect.Record) map[string]bool {
-	times, out := map[string]int{}, map[string]bool{}
+// cameAndWent are the groups whose members changed more than once, and where their records
+// are: a group that only started will hardly be asked about first.
+func cameAndWent(records []inspect.Record) (groups map[string]bool, partitions []int32) {
+	times, held := map[string]int{}, map[int32]bool{}
+	groups = map[string]bool{}
 	for i := range records {
 		if r := &records[i]; judge.ChangesMembers(r) {
 			if times[r.Group]++; times[r.Group] > 1 {
-				out[r.Group] = true
+				groups[r.Group], held[r.Partition] = true, true
 			}
 		}
 	}
-	return out
-}
-
-// holding are the offsets partitions of groups.
-func (w *Watcher) holding(groups map[string]bool) []int32 {
-	held := map[int32]bool{}
-	for id := range groups {
-		if p, err := locate.Partition(id, int32(len(w.next))); err == nil {
-			held[p] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(held))
+	return groups, slices.Sorted(maps.Keys(held))
 }
 
 // takePrefix puts the past into the books, and tells it if that was asked for.
