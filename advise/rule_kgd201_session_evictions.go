@@ -78,10 +78,8 @@ func returnEvidence(d departure) string {
 // openRivals names the causes that a departure's evidence leaves open; "" for none.
 func openRivals(d departure) string {
 	var open []string
-	for _, r := range d.Rivals {
-		if r.WhyNot == "" {
-			open = append(open, r.Cause.Info().Name)
-		}
+	for _, c := range inspect.OpenCauses(d.Rivals) {
+		open = append(open, c.Info().Name)
 	}
 	if len(open) == 0 {
 		return ""

@@ -96,6 +96,17 @@ type Rival struct {
 	WhyNot string `json:"why_not"` // "" where nothing speaks against it
 }
 
+// OpenCauses are the causes of the rivals that nothing speaks against.
+func OpenCauses(rivals []Rival) []Cause {
+	var out []Cause
+	for _, r := range rivals {
+		if r.WhyNot == "" {
+			out = append(out, r.Cause)
+		}
+	}
+	return out
+}
+
 // Change is how the membership changed.
 type Change struct {
 	Before   int           `json:"before"`

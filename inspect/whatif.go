@@ -3,7 +3,6 @@ package inspect
 import (
 	"errors"
 	"math"
-	"slices"
 	"strconv"
 	"time"
 
@@ -173,7 +172,7 @@ func (r *Replay) departure(rb *Rebalance, d *Departure, o Overrides) bool {
 
 // open reports that the evidence leaves another cause than the named one open.
 func (d *Departure) open() bool {
-	return slices.ContainsFunc(d.Rivals, func(r Rival) bool { return r.WhyNot == "" })
+	return len(OpenCauses(d.Rivals)) > 0
 }
 
 // need is how long the member stood out, and what it would have been allowed under

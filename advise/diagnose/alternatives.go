@@ -94,10 +94,8 @@ func (d *Diagnosis) Assumed() string {
 // CouldBe names the causes that the evidence leaves open; "" for none.
 func (d *Diagnosis) CouldBe() string {
 	var open []string
-	for _, r := range d.Rivals {
-		if r.WhyNot == "" {
-			open = append(open, r.Cause.Info().Name)
-		}
+	for _, c := range inspect.OpenCauses(d.Rivals) {
+		open = append(open, c.Info().Name)
 	}
 	if len(open) == 0 {
 		return ""
@@ -157,7 +155,7 @@ func (d *Diagnosis) weakest(r inspect.Rival) string {
 // Decide says what to read to be sure of the cause, and what each answer would mean; ""
 // where it is sure.
 func (d *Diagnosis) Decide() string {
-	open := slices.ContainsFunc(d.Rivals, func(r inspect.Rival) bool { return r.WhyNot == "" })
+	open := len(inspect.OpenCauses(d.Rivals)) > 0
 	unclear := d.returnUnclear()
 	settled := d.Cause != inspect.UnknownCause && !open && len(d.Rivals) > 0 && !unclear
 	if d.Basis == inspect.Stated || d.Cause.Explained() && !open && !unclear && d.Confidence == inspect.High {

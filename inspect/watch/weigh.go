@@ -45,13 +45,7 @@ func (e *Event) Instead() []inspect.Cause {
 	if e.Confidence == inspect.High {
 		return nil
 	}
-	var out []inspect.Cause
-	for _, r := range e.Rivals {
-		if r.WhyNot == "" {
-			out = append(out, r.Cause)
-		}
-	}
-	return out
+	return inspect.OpenCauses(e.Rivals)
 }
 
 // Evictions counts the members that were put out, by group, as far as their causes are

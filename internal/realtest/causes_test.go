@@ -254,26 +254,15 @@ func (s *scene) told(r result) verdict {
 			if r.Time.Before(s.began.Add(-time.Second)) || !about(s, &r) {
 				continue
 			}
-			out := verdict{cause: r.Cause, confidence: r.Confidence, rivals: open(r.Rivals)}
+			out := verdict{cause: r.Cause, confidence: r.Confidence, rivals: inspect.OpenCauses(r.Rivals)}
 			if i := slices.IndexFunc(r.Members.Left, isVictim); i >= 0 && len(r.Members.Left) > 1 && s.members < 4 {
 				d := r.Members.Left[i] // another one was put out as well, and the worst names the rebalance
-				out = verdict{cause: d.Cause, confidence: d.Confidence, rivals: open(d.Rivals)}
+				out = verdict{cause: d.Cause, confidence: d.Confidence, rivals: inspect.OpenCauses(d.Rivals)}
 			}
 			return out
 		}
 	}
 	return verdict{}
-}
-
-// open are the rivals that nothing speaks against.
-func open(rivals []inspect.Rival) []inspect.Cause {
-	var out []inspect.Cause
-	for _, r := range rivals {
-		if r.WhyNot == "" {
-			out = append(out, r.Cause)
-		}
-	}
-	return out
 }
 
 // live is what watch called the incident that the fault began, in the order in which

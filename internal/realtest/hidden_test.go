@@ -126,7 +126,7 @@ func (s *scene) answered(r result) verdict {
 	if g.Cause == inspect.MemberJoined && !slices.Contains(s.truth, g.Cause) {
 		g.Cause = ""
 	}
-	return verdict{g.Cause, g.Confidence, open(g.Rivals)}
+	return verdict{g.Cause, g.Confidence, inspect.OpenCauses(g.Rivals)}
 }
 
 // looker is a command that looks for a while.
