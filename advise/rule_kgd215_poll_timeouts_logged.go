@@ -70,7 +70,7 @@ func (s *Subject) pollLimit(es []inspect.LogEvent) (limit, longest time.Duration
 
 func (s *Subject) pollTimeout(es []inspect.LogEvent) string {
 	if s.workers(es) {
-		return "a Connect worker left because its herder thread was busy for longer than rebalance.timeout.ms" + s.said(keyRebalance) + ", with a connector that starts, stops or is validated slowly, or with the config topic"
+		return "a Connect worker left because its herder thread was busy for longer than rebalance.timeout.ms" + s.its(keyRebalance) + ", with a connector that starts, stops or is validated slowly, or with the config topic"
 	}
 	what := "consumers left because they were not polled in time"
 	if slices.ContainsFunc(es, func(e inspect.LogEvent) bool { return e.Sign == inspect.SignLeaving }) {

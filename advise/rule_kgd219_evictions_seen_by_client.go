@@ -131,14 +131,14 @@ func (s *Subject) lostWhat(es []inspect.LogEvent) string {
 	switch {
 	case slices.ContainsFunc(es, func(e inspect.LogEvent) bool { return hasText(e, "missed a rebalance") }):
 		if fenced := s.Logged(errorIs("PRODUCER_FENCED", "INVALID_PRODUCER_EPOCH")); len(fenced) > 0 {
-			return "a Streams thread gave its tasks up because its producer was fenced (" + fenced[0].Error + "): the tasks had moved to another thread in a rebalance, since this one was not polled within max.poll.interval.ms" + s.said(keyPoll) +
+			return "a Streams thread gave its tasks up because its producer was fenced (" + fenced[0].Error + "): the tasks had moved to another thread in a rebalance, since this one was not polled within max.poll.interval.ms" + s.its(keyPoll) +
 				" or its session" + s.said(keySession) + " expired, or a transaction took longer than transaction.timeout.ms"
 		}
-		return what + "; its thread missed a rebalance: it was not polled within max.poll.interval.ms" + s.said(keyPoll) + " (a slow batch, a restore, an exception that ended the thread), its session" + s.said(keySession) +
+		return what + "; its thread missed a rebalance: it was not polled within max.poll.interval.ms" + s.its(keyPoll) + " (a slow batch, a restore, an exception that ended the thread), its session" + s.said(keySession) +
 			" expired, or with exactly-once a transaction took longer than transaction.timeout.ms"
 	case beatsInPoll(s.library()):
 		_, version := s.library()
-		return what + "; this version (" + version + ") sends heartbeats only in poll(), so that session.timeout.ms" + s.said(keySession) + " bounds the time between two polls"
+		return what + "; this version (" + version + ") sends heartbeats only in poll(), so that session.timeout.ms" + s.its(keySession) + " bounds the time between two polls"
 	}
 	return what + ": its session" + s.said(keySession) + " expired, " + polls + ", or it did not rejoin in time; the lines do not say which"
 }
@@ -148,7 +148,7 @@ func (s *Subject) inTime() string {
 	if family, _ := s.library(); !s.polled(family) {
 		return "its work took longer than the rebalance timeout" + s.said(keyRebalance)
 	}
-	return "it was not polled within max.poll.interval.ms" + s.said(keyPoll) + " and left by itself"
+	return "it was not polled within max.poll.interval.ms" + s.its(keyPoll) + " and left by itself"
 }
 
 // provesSession reports whether a line is of a client whose session bounds its polls.
@@ -174,7 +174,7 @@ func (s *Subject) refusedWhat(es []inspect.LogEvent) string {
 		return what + ": it was for partitions that were being taken away (revoked, unassigned) in a rebalance, and carried the former generation; that is no sign of an eviction, and their next owner reads these records again"
 	}
 	if slices.ContainsFunc(es, provesSession) {
-		return what + ": most likely the work between two polls took longer than session.timeout.ms" + s.said(keySession) + ", which bounds it in this client (" + s.oldClient() + "), or the group rebalanced meanwhile (a member joined or left, a deploy); the text of the error is the same for both"
+		return what + ": most likely the work between two polls took longer than session.timeout.ms" + s.its(keySession) + ", which bounds it in this client (" + s.oldClient() + "), or the group rebalanced meanwhile (a member joined or left, a deploy); the text of the error is the same for both"
 	}
 	if len(distinct(es, func(e inspect.LogEvent) string { return e.Error })) == 1 && es[0].Error == "ILLEGAL_GENERATION" {
 		return what + ": it carried a former generation, since the group has rebalanced meanwhile: offsets from before a rebalance were committed after it (after a revoke, an unassign, a late batch), or this member did not rejoin in time (its session" + s.said(keySession) + s.orPoll() + ")" + s.neverMember() + "; it need not have been evicted"
@@ -184,7 +184,7 @@ func (s *Subject) refusedWhat(es []inspect.LogEvent) string {
 	case beatsInPoll(family, version):
 		why += "; this version (" + version + ") sends heartbeats only in poll(), so its session bounds the work between two polls"
 	case s.polled(family):
-		why += ", or it was not polled within max.poll.interval.ms" + s.said(keyPoll)
+		why += ", or it was not polled within max.poll.interval.ms" + s.its(keyPoll)
 	default:
 		why += ", or it did not rejoin within the rebalance timeout" + s.said(keyRebalance)
 	}
@@ -206,7 +206,7 @@ func (s *Subject) orPoll() string {
 	if family, _ := s.library(); !s.polled(family) {
 		return " or its rebalance timeout" + s.said(keyRebalance)
 	}
-	return " or max.poll.interval.ms" + s.said(keyPoll)
+	return " or max.poll.interval.ms" + s.its(keyPoll)
 }
 
 // givingUp are the words of librdkafka for a commit within a rebalance.
@@ -270,9 +270,9 @@ func (s *Subject) evictedHow(es []inspect.LogEvent, told string) string {
 	family, version := s.library()
 	switch {
 	case slices.ContainsFunc(es, provesSession):
-		return what + "; in this client (" + s.oldClient() + ") session.timeout.ms" + s.said(keySession) + " bounds the time between two polls"
+		return what + "; in this client (" + s.oldClient() + ") session.timeout.ms" + s.its(keySession) + " bounds the time between two polls"
 	case beatsInPoll(family, version):
-		return what + "; this version (" + version + ") sends heartbeats only in poll(), so that session.timeout.ms" + s.said(keySession) + " bounds the time between two polls"
+		return what + "; this version (" + version + ") sends heartbeats only in poll(), so that session.timeout.ms" + s.its(keySession) + " bounds the time between two polls"
 	case family != "" && !beatsAlone(family, version):
 		return what + "; " + s.workBounded(told)
 	case told != "":
@@ -287,7 +287,7 @@ func (s *Subject) workBounded(told string) string {
 	if told != "" {
 		told += "; "
 	}
-	return told + "this client sends heartbeats only between messages, so the work for a message or batch, its retries included, may not take longer than its session (sessionTimeout, session.timeout.ms" + s.said(keySession) + ") or, while the group rebalances, the rebalance timeout"
+	return told + "this client sends heartbeats only between messages, so the work for a message or batch, its retries included, may not take longer than its session (sessionTimeout, session.timeout.ms" + s.its(keySession) + ") or, while the group rebalances, the rebalance timeout"
 }
 
 // polled reports whether a library watches the time between polls.

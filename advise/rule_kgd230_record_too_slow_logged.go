@@ -32,7 +32,7 @@ var _ = register(Rule{
 		for _, e := range es {
 			took, limit = max(took, inspect.Or(e.Length, 0)), max(limit, inspect.Or(e.Limit, 0))
 		}
-		what := "a record waited longer than throttled.unprocessed-record-max-age.ms" + s.said(keyRecordAge) + " to be acknowledged"
+		what := "a record waited longer than throttled.unprocessed-record-max-age.ms" + s.its(keyRecordAge) + " to be acknowledged"
 		fix := &Fix{}
 		switch {
 		case took > 0 && limit > 0:

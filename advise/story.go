@@ -211,6 +211,18 @@ func (s *Subject) said(key string) string {
 	return ""
 }
 
+// its is said behind the name of the setting.
+func (s *Subject) its(key string) string {
+	v, ok := s.limitOf(key)
+	switch {
+	case !ok:
+		return ""
+	case v.Spelled == key:
+		return " (" + v.amount() + ")"
+	}
+	return " (" + v.Say() + ")"
+}
+
 // library is the client library behind the lines: as a file or flag says, else what
 // the lines prove. The version is "" where nothing tells it.
 func (s *Subject) library() (inspect.Family, string) {

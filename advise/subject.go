@@ -34,7 +34,10 @@ type Value struct {
 }
 
 // Say is "session.timeout.ms is 45s", with a note where that is a default.
-func (v Value) Say() string {
+func (v Value) Say() string { return v.Spelled + " is " + v.amount() }
+
+// amount is "45s", with a note where that is a default.
+func (v Value) amount() string {
 	what := v.Text
 	if v.Timed {
 		what = span(v.D)
@@ -43,9 +46,9 @@ func (v Value) Say() string {
 		}
 	}
 	if v.Origin == inspect.OriginDefault {
-		return fmt.Sprintf("%s is %s, the default", v.Spelled, what)
+		what += ", the default"
 	}
-	return fmt.Sprintf("%s is %s", v.Spelled, what)
+	return what
 }
 
 // Subject is what one call of a rule looks at: a consumer, a group or a cluster,
@@ -394,13 +397,15 @@ func (s *Subject) loggedNeed() (Need, bool) {
 		key = keyRebalance
 	}
 	limit, ok := s.Timed(key)
-	for _, e := range s.Case.LogEvents {
-		if !s.logsOf(e) {
+	for i := range s.Case.LogEvents {
+		e := &s.Case.LogEvents[i] // a log has very many
+		// The limit that the line names was in force, whatever a file says.
+		tells := e.Kind == inspect.LogPollTimeout && e.Length != nil && (ok || e.Limit != nil)
+		if seen && !tells || !s.logsOf(*e) {
 			continue
 		}
 		seen = true
-		// The limit that the line names was in force, whatever a file says.
-		if e.Kind != inspect.LogPollTimeout || e.Length == nil || !ok && e.Limit == nil {
+		if !tells {
 			continue
 		}
 		if d := inspect.Or(e.Limit, limit.D) + e.Length.Duration(); d > need.D {

@@ -3,6 +3,7 @@ package past
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -50,6 +51,7 @@ func (l *Logs) read(ctx context.Context, name string, o clientlog.Options) error
 		return fileError(ctx, name, err)
 	}
 	defer f.Close()
+	printed := map[[sha256.Size]byte]bool{} // a process prints its configuration at each start
 	sum, err := clientlog.Read(f, name, o, clientlog.Handler{
 		Event: func(e inspect.LogEvent) error {
 			if len(l.Events) >= MostEvents {
@@ -60,7 +62,10 @@ func (l *Logs) read(ctx context.Context, name string, o clientlog.Options) error
 			return ctx.Err()
 		},
 		Config: func(c inspect.ClientConfig) error {
-			l.Configs = append(l.Configs, c)
+			if said := statement(c); !printed[said] {
+				printed[said] = true
+				l.Configs = append(l.Configs, c)
+			}
 			return ctx.Err()
 		},
 	})
@@ -78,6 +83,16 @@ func (l *Logs) read(ctx context.Context, name string, o clientlog.Options) error
 		return context.Cause(ctx)
 	}
 	return &inspect.FileError{Err: err} // it names the file
+}
+
+// statement is what a printed configuration says, wherever it stands.
+func statement(c inspect.ClientConfig) [sha256.Size]byte {
+	h := sha256.New()
+	fmt.Fprintf(h, "%q %q %q %q %q %q", c.Dialect, c.Name, c.Family, c.Framework, c.Version, c.Group)
+	for _, x := range c.Settings {
+		fmt.Fprintf(h, " %q=%q", x.Key, x.Value)
+	}
+	return [sha256.Size]byte(h.Sum(nil))
 }
 
 // mostProcessBytes bounds a file of the platform: five thousand pods take some 50 MB.
