@@ -14,9 +14,9 @@ import (
 // their own.
 func logSubjects(c *inspect.Case) []*Subject {
 	byGroup := map[string][]inspect.LogEvent{}
-	only := groupOfProcess(c.LogEvents)
+	only, clients := onlyGroup(c.LogEvents, processOf), onlyGroup(c.LogEvents, clientOf)
 	for _, e := range c.LogEvents {
-		g := cmp.Or(e.Group, only[processOf(e)])
+		g := cmp.Or(e.Group, clients[clientOf(e)], only[processOf(e)])
 		byGroup[g] = append(byGroup[g], e)
 	}
 	if _, unnamed := byGroup[""]; unnamed && len(byGroup) == 2 {
@@ -40,11 +40,19 @@ func logSubjects(c *inspect.Case) []*Subject {
 
 func processOf(e inspect.LogEvent) string { return e.From.File + "\x00" + e.Process }
 
-// groupOfProcess are the groups that alone are named in the lines of a client's process.
-func groupOfProcess(es []inspect.LogEvent) map[string]string {
-	out, several := map[string]string{}, map[string]bool{}
+// clientOf is a client in a process; "" where the line names none.
+func clientOf(e inspect.LogEvent) string {
+	if name := laneOf(e); name != "" {
+		return processOf(e) + "\x00" + name
+	}
+	return ""
+}
+
+// onlyGroup are the groups that alone are named in the lines of a client, or of its process.
+func onlyGroup(es []inspect.LogEvent, by func(inspect.LogEvent) string) map[string]string {
+	out, several := map[string]string{}, map[string]bool{"": true}
 	for _, e := range es {
-		p := processOf(e)
+		p := by(e)
 		switch {
 		case e.Broker != nil: // a coordinator has many groups
 			several[p] = true

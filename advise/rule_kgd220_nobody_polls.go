@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
@@ -21,7 +22,7 @@ var _ = register(Rule{
 	Check: func(s *Subject, report func(Finding)) {
 		for _, l := range s.lanes() {
 			run := l.toldInVain()
-			if len(run) < toldOften {
+			if len(run) < toldOften || s.joinsUnderAGroup(l.name) {
 				continue
 			}
 			last := run[len(run)-1]
@@ -41,6 +42,14 @@ var _ = register(Rule{
 		}
 	},
 })
+
+// joinsUnderAGroup reports whether a client of this name joined under some group, which the
+// lines that name no group do not show.
+func (s *Subject) joinsUnderAGroup(name string) bool {
+	return s.Group == "" && slices.ContainsFunc(s.Case.LogEvents, func(e inspect.LogEvent) bool {
+		return e.Kind == inspect.LogJoined && e.Group != "" && laneOf(e) == name
+	})
+}
 
 // toldOften is how often a client may hear of a rebalance before it rejoins: a batch
 // goes on for a few heartbeats.

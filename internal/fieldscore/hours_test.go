@@ -19,7 +19,7 @@ import (
 const healthyHours = 10
 
 // TestAHundredHealthyHours lays each healthy recording out through ten hours, alone and
-// beside each other client's: no finding above info.
+// beside each other client's, and all in one file: no finding above info.
 func TestAHundredHealthyHours(t *testing.T) {
 	dirs, err := filepath.Glob("testdata/healthy/*/app.log")
 	if err != nil {
@@ -48,6 +48,18 @@ func TestAHundredHealthyHours(t *testing.T) {
 		quietAt(t, folder, name, names[(i+1)%len(names)])
 	}
 	quietAt(t, folder, names...)
+	var all strings.Builder // of several programs in one file, as a container platform without prefixes writes them
+	for _, name := range names {
+		text, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "all.log"), []byte(all.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	quietAt(t, folder, "all.log")
 	if hours < 100 {
 		t.Errorf("only %d hours", hours)
 	}
