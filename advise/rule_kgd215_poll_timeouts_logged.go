@@ -102,10 +102,19 @@ func (s *Subject) pollTimeoutFix(es []inspect.LogEvent) *Fix {
 	}
 	c := s.consumer()
 	if c == nil || c.Worker() {
-		return &Fix{Summary: fmt.Sprintf("Raise max.poll.interval.ms above the longest time between two polls, for example to %s, or return fewer records per poll.", ms(to))}
+		return &Fix{Summary: fmt.Sprintf("Raise max.poll.interval.ms above the longest time between two polls, for example to %s%s, or return fewer records per poll.", ms(to), seenWhenItPassed(limit, longest))}
 	}
 	return &Fix{Summary: "Raise max.poll.interval.ms above the longest time between two polls, or return fewer records per poll.", Set: map[string]string{keyPoll: ms(to)},
 		Price: fmt.Sprintf("a consumer that hangs is noticed after %s instead of %s", span(to), span(limit))}
+}
+
+// seenWhenItPassed is the doubt about a number where the client looked when the limit had
+// just passed: the work may have gone on for long after that.
+func seenWhenItPassed(limit, longest time.Duration) string {
+	if longest-limit >= limit/10 {
+		return ""
+	}
+	return " where that covers it (the line was written when the limit had passed, not when the next poll came)"
 }
 
 // workers reports whether Connect workers wrote the lines, which watch their own loop
