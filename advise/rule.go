@@ -61,6 +61,9 @@ type Rule struct {
 	// Unknown says, for a subject that has all needed facts, why the rule still
 	// cannot tell; "" where it can. Optional.
 	Unknown func(s *Subject) string
+	// Member marks a rule that holds of a member of a group alone: it is not checked for a
+	// program that assigns partitions by hand and never subscribes.
+	Member bool
 	// SymptomOf names the rules whose finding about the same consumer or group
 	// explains a finding of this one.
 	SymptomOf []string

@@ -8,7 +8,7 @@ import (
 )
 
 var _ = register(Rule{
-	ID: "KGD101", Name: "heartbeat-over-third", Severity: Warning, Since: "v0.1.0", Scope: PerClient,
+	ID: "KGD101", Name: "heartbeat-over-third", Severity: Warning, Since: "v0.1.0", Scope: PerClient, Member: true,
 	Needs:    []inspect.Fact{inspect.FactClientConfig},
 	Uses:     []inspect.Fact{inspect.FactBrokerConfig},
 	Explains: map[inspect.Cause]int{inspect.SessionExpired: 5},

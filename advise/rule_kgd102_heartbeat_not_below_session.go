@@ -7,10 +7,10 @@ import (
 )
 
 var _ = register(Rule{
-	ID: "KGD102", Name: "heartbeat-not-below-session", Severity: Error, Since: "v0.1.0", Scope: PerClient,
+	ID: "KGD102", Name: "heartbeat-not-below-session", Severity: Error, Since: "v0.1.0", Scope: PerClient, Member: true,
 	Needs:     []inspect.Fact{inspect.FactClientConfig},
 	Uses:      []inspect.Fact{inspect.FactBrokerConfig},
-	SymptomOf: []string{"KGD108", "KGD718"},
+	SymptomOf: []string{"KGD108"},
 	Explains:  map[inspect.Cause]int{inspect.SessionExpired: 6},
 	Doc: Doc{
 		Summary: "The heartbeat interval is not below the session timeout.",

@@ -8,10 +8,10 @@ import (
 )
 
 var _ = register(Rule{
-	ID: "KGD103", Name: "session-too-tight-for-pauses", Severity: Error, Since: "v0.1.0", Scope: PerClient,
+	ID: "KGD103", Name: "session-too-tight-for-pauses", Severity: Error, Since: "v0.1.0", Scope: PerClient, Member: true,
 	Needs:     []inspect.Fact{inspect.FactTimeouts, inspect.FactPause},
 	Uses:      []inspect.Fact{inspect.FactBrokerConfig, inspect.FactClientConfig, inspect.FactGroupConfig},
-	SymptomOf: []string{"KGD102", "KGD101", "KGD718"},
+	SymptomOf: []string{"KGD102", "KGD101"},
 	Explains:  map[inspect.Cause]int{inspect.SessionExpired: 3},
 	Doc: Doc{
 		Summary: "The session timeout is shorter than three heartbeats plus the longest pause of the process.",

@@ -8,9 +8,9 @@ import (
 )
 
 var _ = register(Rule{
-	ID: "KGD104", Name: "session-outside-broker-bounds", Severity: Error, Since: "v0.1.0", Scope: PerClient,
+	ID: "KGD104", Name: "session-outside-broker-bounds", Severity: Error, Since: "v0.1.0", Scope: PerClient, Member: true,
 	Needs:     []inspect.Fact{inspect.FactTimeouts, inspect.FactBrokerConfig},
-	SymptomOf: []string{"KGD108", "KGD718"},
+	SymptomOf: []string{"KGD108"},
 	Doc: Doc{
 		Summary: "The session timeout is outside of what this broker allows.",
 		Why: "The coordinator refuses a JoinGroup whose session timeout is below group.min.session.timeout.ms or above " +

@@ -10,7 +10,7 @@ import (
 )
 
 var _ = register(Rule{
-	ID: "KGD105", Name: "poll-interval-too-short", Severity: Error, Since: "v0.1.0", Scope: PerClient,
+	ID: "KGD105", Name: "poll-interval-too-short", Severity: Error, Since: "v0.1.0", Scope: PerClient, Member: true,
 	Needs:     []inspect.Fact{inspect.FactTimeouts, inspect.FactPollTime},
 	Uses:      []inspect.Fact{inspect.FactClientConfig},
 	SymptomOf: []string{"KGD108", "KGD601", "KGD210"},

@@ -7,7 +7,7 @@ import (
 )
 
 var _ = register(Rule{
-	ID: "KGD107", Name: "session-above-poll-interval", Severity: Error, Since: "v0.1.0", Scope: PerClient,
+	ID: "KGD107", Name: "session-above-poll-interval", Severity: Error, Since: "v0.1.0", Scope: PerClient, Member: true,
 	Needs:     []inspect.Fact{inspect.FactTimeouts},
 	SymptomOf: []string{"KGD108"},
 	Explains:  map[inspect.Cause]int{inspect.SessionExpired: 7},

@@ -8,7 +8,7 @@ import (
 )
 
 var _ = register(Rule{
-	ID: "KGD109", Name: "session-at-broker-minimum", Severity: Warning, Since: "v0.1.0", Scope: PerClient,
+	ID: "KGD109", Name: "session-at-broker-minimum", Severity: Warning, Since: "v0.1.0", Scope: PerClient, Member: true,
 	Needs:     []inspect.Fact{inspect.FactTimeouts, inspect.FactBrokerConfig},
 	SymptomOf: []string{"KGD108", "KGD103"},
 	Explains:  map[inspect.Cause]int{inspect.SessionExpired: 4},

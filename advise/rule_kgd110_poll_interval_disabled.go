@@ -8,7 +8,7 @@ import (
 )
 
 var _ = register(Rule{
-	ID: "KGD110", Name: "poll-interval-disabled", Severity: Warning, Since: "v0.1.0", Scope: PerClient,
+	ID: "KGD110", Name: "poll-interval-disabled", Severity: Warning, Since: "v0.1.0", Scope: PerClient, Member: true,
 	Needs: []inspect.Fact{inspect.FactTimeouts},
 	Uses:  []inspect.Fact{inspect.FactDeclared, inspect.FactHistory, inspect.FactClientLog},
 	Doc: Doc{

@@ -9,7 +9,7 @@ import (
 )
 
 var _ = register(Rule{
-	ID: "KGD111", Name: "request-timeout-below-wait", Severity: Error, Since: "v0.1.0", Scope: PerClient,
+	ID: "KGD111", Name: "request-timeout-below-wait", Severity: Error, Since: "v0.1.0", Scope: PerClient, Member: true,
 	Families:  []inspect.Family{inspect.Java, inspect.KafkaPython, inspect.Sarama},
 	Needs:     []inspect.Fact{inspect.FactClientConfig},
 	SymptomOf: []string{"KGD108"},

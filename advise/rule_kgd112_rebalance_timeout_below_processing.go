@@ -10,7 +10,7 @@ import (
 const keyBlocks = "block.rebalance.on.poll"
 
 var _ = register(Rule{
-	ID: "KGD112", Name: "rebalance-timeout-below-processing", Severity: Warning, Since: "v0.1.0", Scope: PerClient,
+	ID: "KGD112", Name: "rebalance-timeout-below-processing", Severity: Warning, Since: "v0.1.0", Scope: PerClient, Member: true,
 	Needs:     []inspect.Fact{inspect.FactTimeouts, inspect.FactPollTime},
 	SymptomOf: []string{"KGD108", "KGD113"},
 	Doc: Doc{

@@ -7,7 +7,7 @@ import (
 )
 
 var _ = register(Rule{
-	ID: "KGD113", Name: "no-background-heartbeat", Severity: Error, Since: "v0.1.0", Scope: PerClient,
+	ID: "KGD113", Name: "no-background-heartbeat", Severity: Error, Since: "v0.1.0", Scope: PerClient, Member: true,
 	Families:  []inspect.Family{inspect.KafkaJS, inspect.Java, inspect.StreamsLib, inspect.KafkaPython, inspect.RubyKafka},
 	Needs:     []inspect.Fact{inspect.FactTimeouts, inspect.FactPollTime},
 	Uses:      []inspect.Fact{inspect.FactBrokerConfig},

@@ -7,7 +7,7 @@ import (
 )
 
 var _ = register(Rule{
-	ID: "KGD115", Name: "fetch-wait-blocks-heartbeat", Severity: Error, Since: "v0.1.0", Scope: PerClient,
+	ID: "KGD115", Name: "fetch-wait-blocks-heartbeat", Severity: Error, Since: "v0.1.0", Scope: PerClient, Member: true,
 	Families: []inspect.Family{inspect.Librdkafka},
 	Needs:    []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{

@@ -8,10 +8,10 @@ import (
 )
 
 var _ = register(Rule{
-	ID: "KGD116", Name: "session-outside-default-bounds", Severity: Warning, Since: "v0.1.0", Scope: PerClient,
+	ID: "KGD116", Name: "session-outside-default-bounds", Severity: Warning, Since: "v0.1.0", Scope: PerClient, Member: true,
 	Needs:     []inspect.Fact{inspect.FactClientConfig},
 	Uses:      []inspect.Fact{inspect.FactBrokerConfig},
-	SymptomOf: []string{"KGD108", "KGD104", "KGD101", "KGD102", "KGD718"},
+	SymptomOf: []string{"KGD108", "KGD104", "KGD101", "KGD102"},
 	Doc: Doc{
 		Summary: "The session timeout is outside of what brokers allow by default, and this broker was not asked.",
 		Why: "Without a cluster kgdiag cannot know the broker's bounds. By default they are 6 s and 30 min (30 s on Kafka 0.9, 5 min up to 2.2); " +

@@ -7,10 +7,10 @@ import (
 )
 
 var _ = register(Rule{
-	ID: "KGD126", Name: "session-at-default-minimum", Severity: Warning, Since: "v0.2.0", Scope: PerClient,
+	ID: "KGD126", Name: "session-at-default-minimum", Severity: Warning, Since: "v0.2.0", Scope: PerClient, Member: true,
 	Needs:     []inspect.Fact{inspect.FactClientConfig},
 	Uses:      []inspect.Fact{inspect.FactBrokerConfig},
-	SymptomOf: []string{"KGD108", "KGD103", "KGD116", "KGD215", "KGD718"},
+	SymptomOf: []string{"KGD108", "KGD103", "KGD116", "KGD215"},
 	Doc: Doc{
 		Summary: "The session timeout is within one and a half times of the lowest that brokers allow by default.",
 		Why: "With a session of 6 s, two late heartbeats evict a member: a pause for garbage collection or a short fault of the network is enough. KIP-735 raised the " +

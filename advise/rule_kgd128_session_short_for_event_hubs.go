@@ -16,7 +16,7 @@ const (
 )
 
 var _ = register(Rule{
-	ID: "KGD128", Name: "session-short-for-event-hubs", Severity: Warning, Since: "v0.2.0", Scope: PerClient,
+	ID: "KGD128", Name: "session-short-for-event-hubs", Severity: Warning, Since: "v0.2.0", Scope: PerClient, Member: true,
 	Needs:     []inspect.Fact{inspect.FactClientConfig},
 	SymptomOf: []string{"KGD108", "KGD116", "KGD126"},
 	Doc: Doc{

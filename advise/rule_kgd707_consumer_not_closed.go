@@ -8,7 +8,7 @@ import (
 )
 
 var _ = register(Rule{
-	ID: "KGD707", Name: "consumer-not-closed", Severity: Warning, Since: "v0.3.0", Scope: PerClient,
+	ID: "KGD707", Name: "consumer-not-closed", Severity: Warning, Since: "v0.3.0", Scope: PerClient, Member: true,
 	Needs: []inspect.Fact{inspect.FactClientConfig},
 	Doc: Doc{
 		Summary: "A program ends its poll loop and never closes the consumer.",

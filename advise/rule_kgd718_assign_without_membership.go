@@ -1,6 +1,7 @@
 package advise
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/kgdiag/kgdiag/inspect"
@@ -18,14 +19,8 @@ var _ = register(Rule{
 		Refs:  []string{"KafkaConsumer.assign"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
-		byHand, group := s.acts(inspect.ActAssign), ""
-		if len(byHand) == 0 || len(s.acts(inspect.ActSubscribe, inspect.ActBoth)) > 0 || s.alsoSubscribed(byHand[0]) {
-			return
-		}
-		if group = byHand[0].Group; group == "" {
-			group = s.Group
-		}
-		if group == "" {
+		byHand, group, outside := s.outsideGroup()
+		if !outside || group == "" {
 			return
 		}
 		a, sev, told := byHand[0], Info, ""
@@ -35,6 +30,17 @@ var _ = register(Rule{
 		report(s.acted(sev, fmt.Sprintf("%s takes partitions by hand, and nothing in the file subscribes: the consumer is no member of %s, no rebalance concerns it%s; subscribe() joins the group", a.Call, theGroup(group), told), a))
 	},
 })
+
+// outsideGroup reports whether the program takes its partitions by hand and nothing in it
+// subscribes, so that no rule of a group's members concerns its consumer; with the group
+// that it names, if it does.
+func (s *Subject) outsideGroup() (byHand []inspect.Act, group string, outside bool) {
+	byHand = s.acts(inspect.ActAssign)
+	if len(byHand) == 0 || len(s.acts(inspect.ActSubscribe, inspect.ActBoth)) > 0 || s.alsoSubscribed(byHand[0]) {
+		return nil, "", false
+	}
+	return byHand, cmp.Or(byHand[0].Group, s.Group), true
+}
 
 // alsoSubscribed reports whether another consumer of the same group subscribes, which
 // KGD701 tells.
