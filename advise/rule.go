@@ -130,9 +130,22 @@ type Fix struct {
 	// WouldHaveAvoided counts the rebalances of the window that the fix would have
 	// prevented; null unknown.
 	WouldHaveAvoided *int `json:"would_have_avoided"`
+	// If is the condition under which the settings help, and Else what to do where it does
+	// not hold; "" where they help in any case.
+	If   string `json:"if,omitempty"`
+	Else string `json:"else,omitempty"`
 	// Notes say per key how its value was worked out.
 	Notes map[string]string `json:"notes,omitempty"`
 	Edits []Edit            `json:"edits,omitempty"`
+}
+
+// Condition is when the settings help, and what to do else, in one sentence; "" where they
+// help in any case.
+func (x *Fix) Condition() string {
+	if x.If == "" {
+		return ""
+	}
+	return x.If + "; " + x.Else
 }
 
 // Edit is one line to write or to delete.

@@ -106,8 +106,11 @@ func (s *Subject) sessionFix(session Value, d departure) *Fix {
 	default:
 		x.Set = map[string]string{keySession: ms(to)}
 		note := marginNote(d.BackAfter.Duration())
+		if def := s.DefaultOf(keySession); def > to && session.D < def && def <= s.sessionCeiling() && (!hasPoll || def <= poll.D) {
+			note += fmt.Sprintf("; the client's default, %s, would do as well", ms(def))
+		}
 		if d.Returned != inspect.ReturnedSameProcess {
-			note += "; if the process kept running"
+			x.If, x.Else = "if the process only paused", "if it crashed: nothing to set, see kubectl logs --previous"
 		}
 		x.Notes = notesFor(keySession, note)
 		x.Price = fmt.Sprintf("a dead member is noticed after %s instead of %s", span(to), span(session.D))

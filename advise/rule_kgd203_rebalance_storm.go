@@ -43,7 +43,7 @@ var _ = register(Rule{
 		f := s.Finding(sev, fmt.Sprintf("%d rebalances within an hour, %s; causes: %s", n, fromTo(from, to), list(causeCounts(unplanned))))
 		f.Fix = &Fix{}
 		if f.mostly = mostFrequent(unplanned); f.mostly != "" {
-			f.Fix.Summary = fmt.Sprintf("Fix the most frequent cause first: %s (kgdiag explain %s).", f.mostly, f.mostly)
+			f.Fix.Summary = fmt.Sprintf("Fix the most frequent cause first: %s (kgdiag explain %s).", f.mostly.Label(), f.mostly)
 		}
 		report(f)
 	},
@@ -81,17 +81,17 @@ func mostFrequent(rs []inspect.Rebalance) inspect.Cause {
 	return ""
 }
 
-// causeCounts says "6 poll_interval_exceeded", the commonest first.
+// causeCounts says "exceeded poll interval x6", the commonest first.
 func causeCounts(rs []inspect.Rebalance) []string {
 	counts := map[string]int{}
 	for _, r := range rs {
-		counts[string(r.Cause)]++
+		counts[r.Cause.Label()]++
 	}
 	names := sortedKeys(counts)
 	sort.SliceStable(names, func(i, j int) bool { return counts[names[i]] > counts[names[j]] })
 	out := make([]string, len(names))
 	for i, n := range names {
-		out[i] = fmt.Sprintf("%d %s", counts[n], n)
+		out[i] = fmt.Sprintf("%s x%d", n, counts[n])
 	}
 	return out
 }

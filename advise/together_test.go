@@ -50,10 +50,10 @@ func TestAStormIsToldUnderWhatCausesMostOfIt(t *testing.T) {
 		}
 		return lead, below
 	}
-	if lead, below := told(storm(t, inspect.SessionExpired)); lead != "" || !strings.Contains(below, "24 rebalances within an hour") || !strings.Contains(below, "causes: 24 session_expired") {
+	if lead, below := told(storm(t, inspect.SessionExpired)); lead != "" || !strings.Contains(below, "24 rebalances within an hour") || !strings.Contains(below, "causes: expired session x24") {
 		t.Errorf("the storm stands alone as %q, below the evictions as %q", lead, below)
 	}
-	if lead, below := told(storm(t, inspect.UnknownCause)); below != "" || !strings.Contains(lead, "causes: 24 unknown") {
+	if lead, below := told(storm(t, inspect.UnknownCause)); below != "" || !strings.Contains(lead, "causes: unknown x24") {
 		t.Errorf("the storm of another cause stands alone as %q, below the evictions as %q", lead, below)
 	}
 }

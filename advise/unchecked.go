@@ -43,6 +43,15 @@ func NotChecked(us []Unchecked) string {
 	return strings.Join(parts, "; ")
 }
 
+// CountRules is how many rules there are in a list, each counted once.
+func CountRules(us []Unchecked) int {
+	ids := map[string]bool{}
+	for _, u := range us {
+		ids[u.ID] = true
+	}
+	return len(ids)
+}
+
 // UncheckedByReason is a rule that was not checked, for one reason.
 type UncheckedByReason struct {
 	Unchecked

@@ -146,6 +146,9 @@ func fixLines(x *advise.Fix, effect string) []render.Line {
 		last = e.Alternative
 		rows = append(rows, r)
 	}
+	if x.If != "" && len(x.Set) > 0 {
+		rows = append([]row{{verb: "when", what: x.Condition()}}, rows...)
+	}
 	if len(rows) == 0 || rows[0].verb == "delete" {
 		rows = append([]row{{verb: "fix", what: x.Summary}}, rows...)
 	}

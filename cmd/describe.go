@@ -23,7 +23,7 @@ type describeCmd struct {
 func newDescribeCmd(a *app) *cobra.Command {
 	d := &describeCmd{app: a}
 	c := &cobra.Command{
-		Use:     "describe [GROUP…]",
+		Use:     "describe GROUP…",
 		Aliases: []string{"inspect"},
 		Short:   "show the group now: state, generation or epoch, members, timeouts, assignment, lag",
 		Long: `Shows groups of every type as they are now: state, generation (read from the

@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/kgdiag/kgdiag/advise/explain"
@@ -31,6 +33,11 @@ func (e *explainCmd) run(_ *cobra.Command, args []string) error {
 	env := e.envelopeOf("kgdiag.explain/v1", nil)
 	if len(args) == 0 {
 		return e.show(explainListView(env))
+	}
+	if whole := strings.Join(args, " "); len(args) > 1 {
+		if _, err := explain.All(whole); err == nil {
+			args = []string{whole} // explain clean close
+		}
 	}
 	v := render.View{}
 	var topics []explain.Topic

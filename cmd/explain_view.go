@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/kgdiag/kgdiag/advise/explain"
@@ -66,7 +67,7 @@ func ruleBlock(r *explain.Rule) render.Block {
 }
 
 func causeBlock(c *explain.Cause) render.Block {
-	b := render.Block{Title: string(c.Cause)}
+	b := render.Block{Title: fmt.Sprintf("%s (on screens: %s)", c.Cause, c.Cause.Label())}
 	b.Lines = append(b.Lines, wrap(c.Seen, "seen      ")...)
 	b.Lines = append(b.Lines, wrap(c.Means, "means     ")...)
 	b.Lines = append(b.Lines, wrap(c.Do, "do        ")...)

@@ -58,8 +58,8 @@ func unlisted(gaps []inspect.Gap) error {
 func parseCauses(words []string) ([]inspect.Cause, error) {
 	var out []inspect.Cause
 	for _, w := range words {
-		c := inspect.Cause(w)
-		if !c.Known() {
+		c, ok := inspect.ParseCause(w)
+		if !ok {
 			return nil, usage(fmt.Sprintf("--cause %q: no such cause", w), "kgdiag explain lists them")
 		}
 		out = append(out, c)

@@ -27,7 +27,7 @@ type historyCmd struct {
 func newHistoryCmd(a *app) *cobra.Command {
 	h := &historyCmd{app: a}
 	c := &cobra.Command{
-		Use:   "history [GROUP…]",
+		Use:   "history GROUP…",
 		Short: "list past rebalances, each with its cause, from the offsets log",
 		Long: `Reads the groups' partitions of __consumer_offsets and rebuilds their rebalances:
 who came, who went and why, how sure that is, what it cost. Nothing has to have been

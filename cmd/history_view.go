@@ -97,10 +97,10 @@ func (h *historyCmd) headLine(g *inspect.History, w inspect.Window, causes []ins
 	case len(g.Rebalances) == 0:
 		l = append(l, render.P("  no rebalance in %s", prose.Span(w.Length().Round(time.Second))))
 		if len(causes) > 0 {
-			l = append(l, render.P(" by %s", prose.Joined(causes)))
+			l = append(l, render.P(" by %s", causeNames(causes)))
 		}
 		if g.Last != nil {
-			l = append(l, render.P("; last: %s, gen %d, %s, %s", h.clock(w).Minute(g.Last.Time), g.Last.Generation, g.Last.Cause, diagnose.Likelihood(g.Last)))
+			l = append(l, render.P("; last: %s, gen %d, %s, %s", h.clock(w).Minute(g.Last.Time), g.Last.Generation, g.Last.Cause.Label(), diagnose.Likelihood(g.Last)))
 		} else {
 			l = append(l, render.P("; none is known from before"))
 		}
@@ -117,6 +117,15 @@ func (h *historyCmd) headLine(g *inspect.History, w inspect.Window, causes []ins
 		l = append(l, render.P("; log complete since %s", h.clock(w).Minute(g.CompleteSince)))
 	}
 	return l
+}
+
+// causeNames are causes as a sentence names them.
+func causeNames(list []inspect.Cause) string {
+	names := make([]string, len(list))
+	for i, c := range list {
+		names[i] = c.Info().Name
+	}
+	return strings.Join(names, ", ")
 }
 
 // table has one row a rebalance, oldest first.
@@ -167,7 +176,7 @@ func historySummary(g *inspect.History, width int) []render.Line {
 	var causes []string
 	for _, c := range inspect.Causes() {
 		if n := s.Causes[c]; n > 0 {
-			causes = append(causes, fmt.Sprintf("%s x%d", c, n))
+			causes = append(causes, fmt.Sprintf("%s x%d", c.Label(), n))
 		}
 	}
 	parts = append(parts, strings.Join(causes, ", "))
@@ -185,7 +194,7 @@ func historySummary(g *inspect.History, width int) []render.Line {
 func (h *historyCmd) evidenceLines(g *inspect.History, clock diagnose.Clock) []render.Line {
 	var out []render.Line
 	for _, r := range g.Rebalances {
-		out = append(out, render.L("%s  gen %s  %s, %s  (record %s)", clock(r.Time), diagnose.GenerationText(r), r.Cause, diagnose.Likelihood(&r), r.ID))
+		out = append(out, render.L("%s  gen %s  %s, %s  (record %s)", clock(r.Time), diagnose.GenerationText(r), r.Cause.Label(), diagnose.Likelihood(&r), r.ID))
 		for _, e := range r.Evidence {
 			out = append(out, render.L("      %s", e))
 		}

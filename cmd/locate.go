@@ -35,7 +35,7 @@ type locateCmd struct {
 func newLocateCmd(a *app) *cobra.Command {
 	o := &locateCmd{app: a}
 	c := &cobra.Command{
-		Use:   "locate [GROUP…|-]",
+		Use:   "locate GROUP…|-",
 		Short: "show the offsets partition, coordinator, replicas, and whether the brokers agree",
 		Long: `locate computes the __consumer_offsets partition of each group as Kafka does, reads
 who leads it, and compares that with what several brokers answer. An id that no

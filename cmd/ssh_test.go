@@ -96,7 +96,7 @@ func TestTopThroughSSHInTmux(t *testing.T) {
 				name, env = "xterm", "NO_COLOR=1 "
 			}
 			x := inTmux(t, "TERM="+name+" "+overSSH(t, "HOME="+t.TempDir()+" TZ=UTC "+env+"exec "+program+" top -b "+c.Addrs()[0]))
-			x.await(`(?s)2 groups .*LIVE.*>orders +\w+ .*poll_interval_exceeded.*q quit`)
+			x.await(`(?s)2 groups .*LIVE.*>orders +\w+ .*exceeded poll interval.*q quit`)
 			x.run("send-keys", "Enter")
 			x.await(`(?s)-- orders: coordinator \d.*WHY   client consumer-orders-2.*FIX   max\.poll\.interval\.ms=300000`)
 			painted := colour.FindAllString(x.run("capture-pane", "-e", "-p"), -1)

@@ -232,7 +232,7 @@ func overrun(t *testing.T) *fakecluster.Cluster {
 func TestTopOnATerminal(t *testing.T) {
 	c := overrun(t)
 	x := onTerminal(t, "top", "-b", c.Addrs()[0])
-	first := x.await(`(?s)2 groups .*LIVE.*>orders +\w+ .*poll_interval_exceeded`)
+	first := x.await(`(?s)2 groups .*LIVE.*>orders +\w+ .*exceeded poll interval`)
 	if !regexp.MustCompile(`billing +Stable`).MatchString(first) {
 		t.Errorf("the healthy group is missing:\n%s", first)
 	}
@@ -276,15 +276,15 @@ func TestTopReadsFilesBeside(t *testing.T) {
 	started := fmt.Sprintf(line, time.Now().UTC().Format(time.DateOnly), "00:00:01", "INFO", "Revoke previously assigned partitions ")
 	write(log, started)
 	x := onTerminal(t, "top", "orders", "-b", c.Addrs()[0], "--log", log, "-f", settings)
-	x.await(`>orders +\w+ .*poll_interval_exceeded`)
+	x.await(`>orders +\w+ .*exceeded poll interval`)
 	x.press("\r")
 	pane := x.await(`(?s)WHY   client consumer-orders-2 .*likely, inferred.*ALSO  KGD\d+ .*heartbeat\.interval\.ms`)
-	left := regexp.MustCompile(`(\d\d:\d\d:\d\d)  gen \d+ +poll_interval_exceeded`).FindStringSubmatch(pane)
+	left := regexp.MustCompile(`(\d\d:\d\d:\d\d)  gen \d+ +exceeded poll interval`).FindStringSubmatch(pane)
 	if left == nil {
 		t.Fatalf("no rebalance in the feed:\n%s", pane)
 	}
 	write(log, started+fmt.Sprintf(line, time.Now().UTC().Format(time.DateOnly), left[1], "WARN", "consumer poll timeout has expired. This means the time between subsequent calls to poll() was longer than the configured max.poll.interval.ms, which typically implies that the poll loop is spending too much time processing messages."))
-	x.await(`poll_interval_exceeded, stated`)
+	x.await(`exceeded poll interval, stated`)
 	x.press("q")
 	if code := x.end(); code != 0 {
 		t.Errorf("exit %d", code)
@@ -303,7 +303,7 @@ func TestTopReadsFilesBeside(t *testing.T) {
 func TestTopWithoutItsClusterAndTerminated(t *testing.T) {
 	c := overrun(t)
 	x := onTerminal(t, "top", "orders", "billing", "-b", c.Bootstrap())
-	x.await(`(?s)LIVE.*>orders +\w+ .*poll_interval_exceeded`)
+	x.await(`(?s)LIVE.*>orders +\w+ .*exceeded poll interval`)
 	for id := range int32(3) {
 		check(x.t, c.StopBroker(id))
 	}
@@ -312,7 +312,7 @@ func TestTopWithoutItsClusterAndTerminated(t *testing.T) {
 	if code := x.end(); code != 3 {
 		t.Errorf("exit %d, want 3\n%s", code, x.scrolled())
 	}
-	if page := x.scrolled(); !regexp.MustCompile(`(?s)WORST CAUSE.*orders .*poll_interval_exceeded.*next  kgdiag why orders.*kgdiag: terminated`).MatchString(page) {
+	if page := x.scrolled(); !regexp.MustCompile(`(?s)WORST CAUSE.*orders .*exceeded poll interval.*next  kgdiag why orders.*kgdiag: terminated`).MatchString(page) {
 		t.Errorf("what was known is lost:\n%s", page)
 	}
 }

@@ -418,7 +418,7 @@ func TestRecordFromRedacts(t *testing.T) {
 		t.Fatal(out, errs)
 	}
 	out, errs, code := screenOf("history", "--from", to)
-	if code != 0 || !strings.Contains(out, "poll_interval_exceeded") {
+	if code != 0 || !strings.Contains(out, "exceeded poll interval") {
 		t.Fatal(out, errs, code)
 	}
 	for _, name := range []string{"orders-2", "10.42.7", "prod-eu"} {

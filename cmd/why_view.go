@@ -132,7 +132,7 @@ func (w *whyCmd) calmLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Line
 		case d.Last.Expected():
 			expected = " (expected)"
 		}
-		return []render.Line{render.L("%slast rebalance %s, gen %d, %s%s", show.Indent, w.clock(c.Window).Minute(d.Last.Time), d.Last.Generation, d.Last.Cause, expected)}
+		return []render.Line{render.L("%slast rebalance %s, gen %d, %s%s", show.Indent, w.clock(c.Window).Minute(d.Last.Time), d.Last.Generation, d.Last.Cause.Label(), expected)}
 	case d.NoHistory != "":
 		return nil
 	}
@@ -231,12 +231,16 @@ func cureLines(p show.Page, d *diagnose.Diagnosis) []render.Line {
 		return p.Paragraph("FIX", words)
 	}
 	var lines []render.Line
-	word := "FIX"
+	word, when := "FIX", ""
+	if f.Fix.If != "" {
+		when = f.Fix.If + ": "
+	}
 	for _, kv := range diagnose.Settings(f.Fix.Set) {
 		key, _, _ := strings.Cut(kv, "=")
-		lines = append(lines, p.Setting(word, kv, f.Fix.Notes[key], f.ID)...)
-		word = "and"
+		lines = append(lines, p.Setting(word, when+kv, f.Fix.Notes[key], f.ID)...)
+		word, when = "and", ""
 	}
+	lines = append(lines, p.Paragraph("", d.ForWhom())...)
 	if text := d.Avoided(f).String(); text != "" {
 		lines = append(lines, p.Paragraph("", text)...)
 	}
@@ -249,7 +253,7 @@ func cureLines(p show.Page, d *diagnose.Diagnosis) []render.Line {
 			lines = append(lines, p.Setting("", "or "+kv, f.Fix.Notes[key], "")...)
 		}
 	}
-	return lines
+	return append(lines, p.Paragraph("", f.Fix.Else)...)
 }
 
 // stuckFix is what to do about a record that stops everybody.

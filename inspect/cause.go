@@ -1,6 +1,9 @@
 package inspect
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // Cause is why a group rebalanced: kgdiag's stable vocabulary.
 type Cause string
@@ -184,6 +187,30 @@ func (c Cause) Info() CauseInfo {
 		}
 	}
 	return CauseInfo{}
+}
+
+// Label is the cause's one name in words, without an article: "expired session".
+func (c Cause) Label() string {
+	if c == UnknownCause {
+		return string(c)
+	}
+	name := c.Info().Name
+	for _, article := range []string{"a ", "an "} {
+		if rest, ok := strings.CutPrefix(name, article); ok {
+			return rest
+		}
+	}
+	return cmp.Or(name, string(c))
+}
+
+// ParseCause reads a cause as documents spell it, or its name in words as screens do.
+func ParseCause(word string) (Cause, bool) {
+	for _, c := range Causes() {
+		if string(c) == word || strings.EqualFold(c.Label(), word) || strings.EqualFold(c.Info().Name, word) {
+			return c, true
+		}
+	}
+	return "", false
 }
 
 // Eviction reports whether the cause is an evicted member, as --fail-on eviction means it.

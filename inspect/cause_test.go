@@ -105,3 +105,24 @@ func TestNoCause(t *testing.T) {
 		t.Errorf("%q is in the table", c)
 	}
 }
+
+// Each cause has one name on screens, which is read back as the cause, and so is its word
+// in documents.
+func TestACauseHasOneNameInWords(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range inspect.Causes() {
+		label := c.Label()
+		if label == "" || seen[label] || strings.Contains(label, "_") {
+			t.Errorf("%s: the name %q", c, label)
+		}
+		seen[label] = true
+		for _, word := range []string{string(c), label, c.Info().Name, strings.ToUpper(label)} {
+			if got, ok := inspect.ParseCause(word); !ok || got != c {
+				t.Errorf("%q is read as %q, want %q", word, got, c)
+			}
+		}
+	}
+	if c, ok := inspect.ParseCause("no such cause"); ok {
+		t.Errorf("read as %q", c)
+	}
+}

@@ -32,13 +32,17 @@ func LikelihoodOf(cause inspect.Cause, sure inspect.Confidence, basis inspect.Ba
 	return sureWords[sure]
 }
 
-// Sure says how sure the cause is, and what it was read from: "likely, inferred from
-// commit gaps".
+// Sure names the cause, how sure it is, and what it was read from: "cause: expired
+// session, likely, inferred from commit gaps".
 func (d *Diagnosis) Sure() string {
+	sure := d.inferredFrom()
 	if d.Basis == inspect.Stated {
-		return d.statedBy()
+		sure = d.statedBy()
 	}
-	return d.inferredFrom()
+	if d.Cause == inspect.UnknownCause {
+		return sure
+	}
+	return "cause: " + d.Cause.Label() + ", " + sure
 }
 
 // statedBy says who states the cause, and of how many departures, where it is not of all.

@@ -62,6 +62,9 @@ func IdleText(idle *inspect.Millis, departures int) string {
 	return text
 }
 
+// tooWide is how many times its least a range's most may be before the least says nothing.
+const tooWide = 10
+
 // Paused is how long rebalances paused members that stayed: "9–30ms", "at least 9ms",
 // "none", or "-" where it is not known.
 func Paused(least, most *inspect.Millis) string {
@@ -73,6 +76,9 @@ func Paused(least, most *inspect.Millis) string {
 	case most == nil:
 		return "at least " + prose.Span(least.Duration())
 	case least == nil:
+		return "at most " + prose.AtMost(most.Duration())
+	}
+	if least.Duration() < most.Duration()/tooWide {
 		return "at most " + prose.AtMost(most.Duration())
 	}
 	return prose.Between(least.Duration(), most.Duration())

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -63,10 +64,55 @@ func (d *Diagnosis) Courses(clock Clock) Courses {
 			c.Notes = append(c.Notes, text)
 		}
 	}
+	if text := d.rising(clock); text != "" {
+		c.Notes = append(c.Notes, text)
+	}
 	if d.Cause.Info().Prevented == inspect.ByPollInterval && most > 0 {
 		c.Heads[len(c.Heads)-1] = "BETWEEN POLLS"
 	}
 	return c
+}
+
+// The rule of a rising gap (policy): so many measured departures at least, of whose pairs no
+// more than a tenth fall, which chance makes of one group in a hundred, and the last gap
+// longer than the first by a twentieth and a second.
+const (
+	leastRising  = 6
+	mostFalling  = 0.1
+	leastGrowth  = 1.05
+	leastGrowing = time.Second
+)
+
+// rising says that a member needs longer each time, where that was measured: it points at
+// what grows, and the setting that follows from the longest so far will not last.
+func (d *Diagnosis) rising(clock Clock) string {
+	if d.NoHistory != "" || d.Cause.Info().Prevented != inspect.ByPollInterval {
+		return ""
+	}
+	var gaps []time.Duration
+	var at []inspect.Time
+	for _, oc := range d.Occurrences {
+		if l := oc.Departure; l != nil && len(l.Assumed) == 0 && l.BackAfter != nil && needed(l) > 0 {
+			gaps, at = append(gaps, needed(l)), append(at, l.LeftBetween[1])
+		}
+	}
+	n := len(gaps)
+	if n < leastRising || gaps[n-1]-gaps[0] < leastGrowing || float64(gaps[n-1]) < leastGrowth*float64(gaps[0]) {
+		return ""
+	}
+	falling := 0
+	for i := range gaps {
+		for _, later := range gaps[i+1:] {
+			if later <= gaps[i] {
+				falling++
+			}
+		}
+	}
+	if float64(falling) > mostFalling*float64(n*(n-1)/2) {
+		return ""
+	}
+	return fmt.Sprintf("rising: %s at %s, %s at %s, and nearly always longer than before: look at what grows (its records, its host); the setting alone may not last",
+		prose.Span(prose.ToCover(gaps[0])), clock(at[0]), prose.Span(prose.ToCover(gaps[n-1])), clock(at[n-1]))
 }
 
 // needed is how long a member did not work, as the setting that would have kept it in

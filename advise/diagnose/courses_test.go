@@ -106,3 +106,66 @@ func TestAnEmptyGroupSaysSoFirst(t *testing.T) {
 		t.Errorf("%s: %s / %s", word, text, more)
 	}
 }
+
+// A member that needs longer each time is pointed out where that was measured, and not
+// where its times only vary, are few, or are assumed.
+func TestAGapThatRisesIsPointedOut(t *testing.T) {
+	start := time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+	clock := func(t inspect.Time) string { return t.Format("15:04") }
+	of := func(cause inspect.Cause, assumed string, seconds ...float64) *Diagnosis {
+		d := &Diagnosis{Cause: cause}
+		for i, s := range seconds {
+			at := inspect.At(start.Add(time.Duration(i) * 4 * time.Minute))
+			l := &inspect.Departure{ClientID: "a", Cause: cause, LastCommit: at, LeftBetween: [2]inspect.Time{at, at},
+				BackAfter: inspect.Ms(time.Duration(s * 1e9)), Stall: inspect.Ms(time.Duration(s * 1e9))}
+			if assumed != "" {
+				l.Assumed = []string{assumed}
+			}
+			d.Occurrences = append(d.Occurrences, Occurrence{Departure: l})
+		}
+		return d
+	}
+	rises := []float64{76, 77, 78, 79.5, 81, 83}
+	for name, c := range map[string]struct {
+		d    *Diagnosis
+		want string
+	}{
+		"rises":         {of(inspect.PollIntervalExceeded, "", rises...), "rising: 1m16s at 12:00, 1m23s at 12:20"},
+		"varies":        {of(inspect.PollIntervalExceeded, "", 76, 83, 75, 82, 77, 83), ""},
+		"the same":      {of(inspect.PollIntervalExceeded, "", 76, 76.1, 76.2, 76.3, 76.4, 76.5), ""},
+		"few":           {of(inspect.PollIntervalExceeded, "", 76, 78, 80, 82, 84), ""},
+		"assumed":       {of(inspect.PollIntervalExceeded, "max.poll.interval.ms", rises...), ""},
+		"another cause": {of(inspect.SessionExpired, "", rises...), ""},
+	} {
+		if got := strings.Join(c.d.Courses(clock).Notes, "\n"); c.want == "" && strings.Contains(got, "rising") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// A setting is of all members; that only one was affected is said, and not said where
+// others were.
+func TestASettingSaysForWhomItIs(t *testing.T) {
+	left := func(names ...string) *Diagnosis {
+		d := &Diagnosis{Cause: inspect.SessionExpired, Member: names[0]}
+		for _, n := range names {
+			r := inspect.Rebalance{Cause: inspect.SessionExpired}
+			r.Members.Before, r.Members.After = 3, 2
+			r.Members.Left = []inspect.Departure{{ClientID: n, MemberID: n + "-1", Cause: inspect.SessionExpired}}
+			d.Rebalances = append(d.Rebalances, r)
+		}
+		d.Occurrences = []Occurrence{{Rebalance: &d.Rebalances[0], Departure: &d.Rebalances[0].Members.Left[0]}}
+		return d
+	}
+	alone := left("a")
+	alone.Rebalances[0].Members.Before, alone.Rebalances[0].Members.After = 1, 0
+	for want, d := range map[string]*Diagnosis{
+		"set it on all members of the group; only a was affected: look at its host first": left("a", "a"),
+		"set it on all members of the group: b left like a":                               left("a", "b"),
+		"": alone,
+	} {
+		if got := d.ForWhom(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

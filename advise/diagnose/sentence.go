@@ -106,7 +106,36 @@ func (d *Diagnosis) MemberAlone() string {
 	if d.Cause != inspect.PollIntervalExceeded || len(d.Occurrences) == 0 || slices.ContainsFunc(d.Occurrences, func(oc Occurrence) bool { return !coped(oc) }) {
 		return ""
 	}
-	return "others processed the same partitions in time: look at " + d.Member + "'s host and what it calls; if both are fast, set what FIX says"
+	return "others processed the same partitions in time: look at " + d.Member + "'s host and what it calls; if both are fast, set what FIX says on all members"
+}
+
+// ForWhom says on which members the setting of a fix is to be set, and that the one that
+// it follows from is to be looked at first where no other was lost; "" where no member is
+// behind it.
+func (d *Diagnosis) ForWhom() string {
+	most := 0
+	for i := range d.Rebalances {
+		most = max(most, d.Rebalances[i].Members.Before, d.Rebalances[i].Members.After)
+	}
+	if d.Member == "" || len(d.Occurrences) == 0 || most < 2 {
+		return ""
+	}
+	const all = "set it on all members of the group"
+	var others []string
+	for i := range d.Rebalances {
+		for _, l := range d.Rebalances[i].Members.Left {
+			if n := inspect.MemberName(l.ClientID, l.MemberID, l.InstanceID); l.Cause.Eviction() && n != d.Member && l.ClientID != d.Member && !slices.Contains(others, n) {
+				others = append(others, n)
+			}
+		}
+	}
+	switch {
+	case len(others) > 0:
+		return fmt.Sprintf("%s: %s left like %s", all, prose.Few(others, 2), d.Member)
+	case d.MemberAlone() != "":
+		return "" // it says so
+	}
+	return all + "; only " + d.Member + " was affected: look at its host first"
 }
 
 // Unsure reports a cause that is no more than likely.

@@ -141,7 +141,7 @@ func (w *Waiting) Text(clock Clock) string {
 	return text
 }
 
-// Worst is the cause in a few words, for a line a group: "session_expired (web-1)?".
+// Worst is the cause in a few words, for a line a group: "expired session (web-1)?".
 func (d *Diagnosis) Worst() string {
 	cause := d.WorstCause()
 	if d.Member != "" && !d.AtRecord {
@@ -152,7 +152,7 @@ func (d *Diagnosis) Worst() string {
 
 // WorstCause is Worst without whom it concerns.
 func (d *Diagnosis) WorstCause() string {
-	cause := string(d.Cause)
+	cause := d.Cause.Label()
 	if d.AtRecord {
 		cause = "same record: " + d.Records[0].Place
 	} else if d.Unsure() {
@@ -167,7 +167,7 @@ func (d *Diagnosis) WorstCause() string {
 // onlyAdvise names the command with the flags that why has not.
 var onlyAdvise = strings.NewReplacer("add --gc-pause", "kgdiag advise --gc-pause", "add --batch-time", "kgdiag advise --batch-time")
 
-// NotChecked says how many rules were not checked, and what each lacks.
+// NotChecked says how many rules were not checked, and what the reader can add for which.
 func (d *Diagnosis) NotChecked() string {
 	n := d.Rules - d.Checked
 	if n <= 0 {
@@ -177,7 +177,22 @@ func (d *Diagnosis) NotChecked() string {
 	if len(d.Unchecked) == 0 {
 		return count // a triage says why for all groups
 	}
-	return fmt.Sprintf("%s: %s", count, onlyAdvise.Replace(advise.NotChecked(d.Unchecked)))
+	var can, cannot []advise.Unchecked
+	for _, u := range d.Unchecked {
+		if strings.HasPrefix(u.Hint, "add ") {
+			can = append(can, u)
+		} else {
+			cannot = append(cannot, u)
+		}
+	}
+	text := onlyAdvise.Replace(advise.NotChecked(can))
+	if n := advise.CountRules(cannot); n > 0 {
+		if text != "" {
+			text += "; "
+		}
+		text += fmt.Sprintf("%s that no flag would help (-o json)", prose.Plural(n, "rule"))
+	}
+	return count + ": " + text
 }
 
 // ReplayLines say what would have been under other settings: how much, and then each
@@ -190,7 +205,7 @@ func ReplayLines(r *inspect.Replay, clock Clock, most int) []string {
 				lines = append(lines, fmt.Sprintf("and %d more", len(list)-most))
 				break
 			}
-			lines = append(lines, fmt.Sprintf("%s %s  %s  %s: %s", clock(e.Time), word, e.ClientID, e.Cause, e.Why))
+			lines = append(lines, fmt.Sprintf("%s %s  %s  %s: %s", clock(e.Time), word, e.ClientID, e.Cause.Label(), e.Why))
 		}
 	}
 	show("avoided  ", r.Avoided)
@@ -250,7 +265,7 @@ func BeforeText(r inspect.Rebalance) string {
 
 // CauseText is the cause, with the time away of members that came back.
 func CauseText(r inspect.Rebalance) string {
-	s := string(r.Cause)
+	s := r.Cause.Label()
 	if back := r.Back(); back != nil {
 		s += ", was out " + prose.Span(prose.Rounded(back.Duration()))
 	}

@@ -87,10 +87,10 @@ func Words() []string {
 		out = append(out, r.ID, r.Name)
 	}
 	for _, c := range inspect.Causes() {
-		out = append(out, string(c))
+		out = append(out, string(c), c.Label())
 	}
 	for _, g := range Terms() {
-		out = append(out, g.Word)
+		out = append(append(out, g.Word), g.Also...)
 	}
 	return append(out, kafkaWords()...)
 }
@@ -119,7 +119,7 @@ func About(word string) (Topic, error) {
 	}
 	key := keyOf(word)
 	for _, c := range inspect.Causes() {
-		if string(c) == key || strings.EqualFold(c.Info().Name, word) {
+		if named, ok := inspect.ParseCause(word); string(c) == key || ok && named == c {
 			doc := causeOf(c)
 			return Topic{Word: string(c), Cause: &doc}, nil
 		}

@@ -25,7 +25,7 @@ func (t Teller) Event(e *watch.Event) (word string, style term.Style, text strin
 	case watch.RebalanceDone:
 		return t.rebalance(e)
 	case watch.RebalanceStarted:
-		return "begins", term.Warn, joinParts(who(e), e.State, within(e))
+		return "begins", term.Warn, joinParts(who(e), e.State)
 	case watch.MemberJoined, watch.MemberLeft, watch.MemberReplaced:
 		return strings.TrimPrefix(string(e.Type), "member_"), term.Warn, joinParts(who(e), changes(e, t.Verbose), membersPart(e), e.Why, within(e))
 	case watch.SettingsChanged:
@@ -90,7 +90,7 @@ func (t Teller) risk(e *watch.Event) (word string, style term.Style, text string
 
 // causeOf is a cause: how sure, and the figures behind it.
 func causeOf(e *watch.Event) string {
-	text := string(e.Cause)
+	text := e.Cause.Label()
 	if e.Cause.Explained() {
 		text += ", " + diagnose.LikelihoodOf(e.Cause, e.Confidence, e.Basis)
 	}
@@ -105,7 +105,11 @@ func causeOf(e *watch.Event) string {
 		text += ": " + why
 	}
 	if others := e.Instead(); len(others) > 0 {
-		text += "; or " + prose.Joined(others)
+		names := make([]string, len(others))
+		for i, c := range others {
+			names[i] = c.Info().Name
+		}
+		text += "; could also be: " + strings.Join(names, ", ")
 	}
 	return text
 }

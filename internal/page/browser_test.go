@@ -148,11 +148,11 @@ func TestBrowserKeyboard(t *testing.T) {
 	b := open(t, page, 1100, "light")
 	said := `document.querySelector(".said").textContent`
 	b.do(t, chromedp.Focus(`svg .item[tabindex="0"]`, chromedp.ByQuery))
-	if got := eval[string](t, b, said); !strings.HasPrefix(got, "rebalance 1 at 12:13:04: poll_interval_exceeded, very likely") {
+	if got := eval[string](t, b, said); !strings.HasPrefix(got, "rebalance 1 at 12:13:04: exceeded poll interval, very likely") {
 		t.Errorf("says %q", got)
 	}
 	b.do(t, chromedp.KeyEvent(kb.ArrowRight))
-	if got := eval[string](t, b, said); !strings.HasPrefix(got, "rebalance 2 at 12:15:31: member_joined") {
+	if got := eval[string](t, b, said); !strings.HasPrefix(got, "rebalance 2 at 12:15:31: new member") {
 		t.Errorf("to the right is %q", got)
 	}
 	b.do(t, chromedp.KeyEvent(kb.Enter))

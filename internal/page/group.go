@@ -87,7 +87,7 @@ func (w *writer) calm(d *diagnose.Diagnosis) string {
 		r := d.Rebalances[len(d.Rebalances)-1]
 		return fmt.Sprintf("last rebalance %s, %s: %s", w.clock(r.Time), diagnose.CauseText(r), diagnose.Who(&r))
 	case d.Last != nil:
-		return fmt.Sprintf("no rebalance in this time; the last one was at %s, generation %d, %s", w.day(d.Last.Time), d.Last.Generation, d.Last.Cause)
+		return fmt.Sprintf("no rebalance in this time; the last one was at %s, generation %d, %s", w.day(d.Last.Time), d.Last.Generation, d.Last.Cause.Label())
 	case d.NoHistory != "":
 		return "its history was not read: " + d.NoHistory
 	}
@@ -132,6 +132,9 @@ func (w *writer) fixes(g *Group, d *diagnose.Diagnosis) {
 		if d.Findings[i].Fix != nil {
 			f.Avoided = d.Avoided(&d.Findings[i]).String()
 		}
+		if text := d.ForWhom(); text != "" && &d.Findings[i] == d.Fix() {
+			f.Notes = append(f.Notes, text)
+		}
 		g.Fixes = append(g.Fixes, f)
 	}
 	if len(g.Fixes) == 0 && !d.Calm() {
@@ -160,6 +163,9 @@ func (w *writer) fix(f *advise.Finding) Fix {
 		return out
 	}
 	out.Summary, out.Tradeoff = x.Summary, x.Price
+	if x.If != "" {
+		out.Notes = append(out.Notes, x.Condition())
+	}
 	if out.Tradeoff == "none" {
 		out.Tradeoff = ""
 	}

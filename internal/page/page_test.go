@@ -93,7 +93,7 @@ func TestPageTellsTheStory(t *testing.T) {
 	at := 0
 	for _, want := range []string{"UNSTABLE", "6 rebalances, 3 evictions", "client orders-2 (10.42.7.22) needs longer between polls than max.poll.interval.ms (5m)", "very likely, inferred from commit gaps",
 		"7m49s  longest", "ruled out: a clean close", "orders-2: silent before it left: no commit, 12:08:01 to 12:13:04 (5m03s)", "orders-8..11 not consumed for 15m08s", "max.poll.interval.ms=600000", "7m49s x 1.25 = 9m47s", "max.poll.records=250", "would have avoided 3 of 3 evictions",
-		"a consumer that hangs is noticed after 10m instead of 5m", "poll_interval_exceeded", "orders:8,9,10,11",
+		"a consumer that hangs is noticed after 10m instead of 5m", "exceeded poll interval", "orders:8,9,10,11",
 		"kgdiag watch orders -b kafka-1:9092 --for 50m --fail-on eviction", "kgdiag why orders -b kafka-1:9092 --since 2026-11-21T12:00:00Z --until 2026-11-21T13:00:00Z -o html &gt; incident.html",
 		"kgdiag record orders -b kafka-1:9092 --since 2026-11-21T12:00:00Z --until 2026-11-21T13:00:00Z --to orders.kgcase"} {
 		i := strings.Index(page[at:], want)

@@ -117,13 +117,11 @@ func reportOf(c *inspect.Case, t diagnose.Triage, o Options, l limits) Report {
 	for i := range shown {
 		r.Groups = append(r.Groups, w.group(&shown[i], fmt.Sprintf("g%d", i+1), &cut))
 	}
+	all := make([]advise.Unchecked, len(t.Unchecked))
 	for i, u := range t.Unchecked {
-		if i == l.unchecked {
-			cut.unchecked += len(t.Unchecked) - i
-			break
-		}
-		r.Unchecked = append(r.Unchecked, Unchecked{u.ID, prose.Plural(u.Groups, "group"), u.Reason})
+		all[i] = advise.Unchecked{ID: u.ID, Subject: prose.Plural(u.Groups, "group"), Reason: u.Reason}
 	}
+	r.Unchecked = w.unchecked(all, &cut)
 	r.Cut = append(r.Cut, cut.lines()...)
 	r.Title, r.Again = titleOf(t), w.again(t)
 	return r
@@ -138,7 +136,11 @@ func titleOf(t diagnose.Triage) string {
 		return fmt.Sprintf("%s %s", t.Groups[0].Group, t.Groups[0].Verdict)
 	}
 	rebalanced, times := t.Rebalanced()
-	return fmt.Sprintf("%s: %d rebalanced, %s", prose.Plural(len(t.Groups), "group"), rebalanced, prose.Plural(times, "time"))
+	title := fmt.Sprintf("%s: %d rebalanced, %s", prose.Plural(len(t.Groups), "group"), rebalanced, prose.Plural(times, "time"))
+	if n := t.Started(); n > 0 {
+		title += fmt.Sprintf("; in %s members only joined", prose.Plural(n, "group"))
+	}
+	return title
 }
 
 // overview has a line for each of several groups that rebalanced.

@@ -13,6 +13,18 @@ func Clip(s string, width int) string {
 	return head(s, width-1) + "…"
 }
 
+// ClipWords is Clip that cuts between two words where one ends in the last third.
+func ClipWords(s string, width int) string {
+	cut := Clip(s, width)
+	if cut == s {
+		return s
+	}
+	if i := strings.LastIndexByte(cut, ' '); i > 2*len(cut)/3 {
+		return cut[:i] + " …"
+	}
+	return cut
+}
+
 // Middle cuts s to at most so many columns and keeps both ends, which is where ids that
 // were made alike differ: "orders-service…-7f9c".
 func Middle(s string, width int) string {

@@ -36,7 +36,8 @@ func helpLines(m *Model) []render.Line {
 		{"GEN", "generation; e119 is an epoch of the consumer protocol (KIP-848), >=5 a lower bound"},
 		{"LAG", "records behind, of the groups on the screen, every " + prose.Span(lagEvery)},
 		{"REB/" + since, "rebalances in the last " + since + "; … while the log is being read, - where it may not be"},
-		{"WORST CAUSE", "as kgdiag why tells it; ? where it is only likely; xN how often"},
+		{"EVICT", "departures in them: evicted, or left as too slow"},
+		{"WORST CAUSE", "as in kgdiag why; ? only possible; xN how often"},
 		{"lanes", strings.ReplaceAll(eventtext.LaneLegend, "   ", ", ") + ", | a rebalance, a digit so many; behind each how it is now"},
 	} {
 		for i, text := range prose.Wrap(c[1], max(20, m.width-18)) {

@@ -151,7 +151,7 @@ func TestTheScreenWithoutTheLog(t *testing.T) {
 	c.DenyOffsetsRead()
 	join(t, c, "orders", "a", 1)
 	h := watching(t, configFor(t, c, "orders"))
-	h.await(`>orders +Stable +\S+ +1 +\S+ +-  -`)
+	h.await(`>orders +Stable +\S+ +1 +\S+ +-  +-  -`)
 	h.send(press("enter")[0])
 	h.await(`WHY   the past is not known: .*denied`)
 }

@@ -22,7 +22,8 @@ const (
 	laneNames  = 18 // of the names before them
 	mostLanes  = 16
 	leastFeed  = 2
-	mostReason = 2 // lines of the cause
+	mostReason = 2 // lines of the cause, and
+	wideReason = 5 // where the screen is high
 )
 
 // pane is the opened group: its settings, lanes, feed, cause and fix, in so many lines.
@@ -35,7 +36,7 @@ func (m *Model) pane(room int) []render.Line {
 	if s.Deep == nil {
 		return append(lines, render.L(" reading the last %s of %s…", prose.Span(m.cfg.Since), s.Group))
 	}
-	advice := m.advice(s)
+	advice := m.advice(s, room)
 	lanes := m.lanes(s, max(1, room-len(lines)-len(advice)-leastFeed-2)) // the times above and the rebalances below
 	lines = append(lines, lanes...)
 	lines = append(lines, m.feed(s, room-len(lines)-len(advice))...)
@@ -199,9 +200,10 @@ func (m *Model) risk(group, lane string) *watch.Event {
 	return nil
 }
 
-// advice is why, and what to change, as it stands now.
-func (m *Model) advice(s *Sight) []render.Line {
+// advice is why, and what to change, as it stands now, in a pane of so many lines.
+func (m *Model) advice(s *Sight, room int) []render.Line {
 	var out []render.Line
+	most := min(max(mostReason, room/6), wideReason)
 	d := &s.Diagnosis
 	switch {
 	case d.Waiting != nil:
@@ -213,10 +215,10 @@ func (m *Model) advice(s *Sight) []render.Line {
 		out = append(out, render.Line{render.P(" "), render.S(term.Good, "%-4s", string(d.Verdict)), render.P("  %s", m.calm(d))})
 		return append(out, m.besides(d)...)
 	}
-	out = append(out, m.labelled("WHY", term.Bad, d.Why()+d.Since(m.clock), mostReason)...)
+	out = append(out, m.labelled("WHY", term.Bad, d.Why()+d.Since(m.clock), most)...)
 	out = append(out, m.labelled("", term.Plain, d.Sure(), 1)...)
 	if words, _ := fix(d); words != "" {
-		out = append(out, m.labelled("FIX", term.Good, words, 1)...)
+		out = append(out, m.labelled("FIX", term.Good, words, mostReason)...)
 	}
 	return append(out, m.besides(d)...)
 }
@@ -251,7 +253,7 @@ func (m *Model) calm(d *diagnose.Diagnosis) string {
 func (m *Model) labelled(word string, style term.Style, text string, most int) []render.Line {
 	rows := prose.Wrap(render.Clean(text), m.width-7)
 	if len(rows) > most {
-		rows[most-1] = prose.Clip(strings.Join(rows[most-1:], " "), m.width-7)
+		rows[most-1] = prose.ClipWords(strings.Join(rows[most-1:], " "), m.width-7)
 		rows = rows[:most]
 	}
 	var out []render.Line
@@ -335,7 +337,10 @@ func rebalance(s *Sight, r *inspect.Rebalance) item {
 	if s.Live != nil && s.Live.Epoch != nil {
 		word = "epoch " + diagnose.GenerationText(*r)
 	}
-	text := diagnose.CauseText(*r) + ", " + diagnose.Likelihood(r)
+	text := diagnose.CauseText(*r)
+	if r.Cause.Explained() {
+		text += ", " + diagnose.Likelihood(r)
+	}
 	if who := diagnose.Who(r); who != "-" {
 		text += ": " + who
 	}

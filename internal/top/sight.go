@@ -314,12 +314,18 @@ func fix(d *diagnose.Diagnosis) (words, settings string) {
 	case f != nil:
 		set := diagnose.Settings(f.Fix.Set)
 		words, rule, settings = strings.Join(set, ", "), f.ID, strings.Join(set, "\n")
+		if when := f.Fix.Condition(); when != "" {
+			words, settings = f.Fix.If+": "+words, "# "+when+"\n"+settings
+		}
 		for _, other := range f.Fix.Alternatives {
 			words += "; or " + strings.Join(diagnose.Settings(other), ", ")
 		}
 	}
 	if rule != "" {
 		words += " (" + rule + ")"
+	}
+	if f := d.Fix(); f != nil && f.Fix.Else != "" && d.StuckFix() == nil {
+		words += "; " + f.Fix.Else
 	}
 	return words, settings
 }

@@ -174,8 +174,12 @@ var columns = []column{
 	{"MEMBERS", true, 0, nil, func(_ *Model, s *Sight) render.Span { return render.P("%s", number(s.Members)) }},
 	{"LAG", true, 0, nil, func(_ *Model, s *Sight) render.Span { return render.P("%s", lagText(s.Lag)) }},
 	{"REBALANCES", true, 1, nil, (*Model).rebalancesCell},
+	{"EVICT", true, 0, nil, (*Model).evictionsCell},
 	{"WORST CAUSE", false, 16, prose.Clip, (*Model).causeCell},
 }
+
+// causeColumn is the column of the cause, the first to be cut.
+const causeColumn = 7
 
 // stateCell is the state, unless nobody answers for it.
 func (m *Model) stateCell(s *Sight) render.Span {
@@ -201,6 +205,18 @@ func (m *Model) rebalancesCell(s *Sight) render.Span {
 	return render.P("%d", len(s.Rebalances))
 }
 
+// evictionsCell is how many evictions there were in the window, as far as that is known.
+func (m *Model) evictionsCell(s *Sight) render.Span {
+	if s.NoHistory != "" || s.State == "no such group" || !s.Counted {
+		return render.P("-")
+	}
+	style := term.Plain
+	if s.Summary.Evictions > 0 {
+		style = term.Bad
+	}
+	return render.S(style, "%d", s.Summary.Evictions)
+}
+
 func (m *Model) causeCell(s *Sight) render.Span {
 	style := term.Plain
 	if s.Summary.Evictions > 0 {
@@ -215,7 +231,7 @@ func causeText(d *diagnose.Diagnosis) string {
 	if d.AtRecord || d.Verdict == diagnose.Stuck || d.Cause == "" {
 		return d.Worst()
 	}
-	text := string(d.Cause)
+	text := d.Cause.Label()
 	if d.Unsure() {
 		text += "?"
 	}
@@ -339,18 +355,18 @@ func squeeze(widths []int, room int) {
 		}
 		return n - 2
 	}
-	for _, c := range []int{6, 0, 1} {
+	for _, c := range []int{causeColumn, 0, 1} {
 		if n := over(); n > 0 && widths[c] > columns[c].least {
 			widths[c] = max(columns[c].least, widths[c]-n)
 		}
 	}
-	for _, c := range []int{2, 3, 4} {
+	for _, c := range []int{2, 3, 6, 4} {
 		if over() > 0 {
 			widths[c] = 0
 		}
 	}
 	if n := over(); n > 0 {
-		widths[6] = max(0, widths[6]-n)
+		widths[causeColumn] = max(0, widths[causeColumn]-n)
 	}
 }
 
