@@ -179,12 +179,22 @@ func (m Model) copyFix() (Model, tea.Cmd) {
 		m.say(fmt.Sprintf("%s: no setting to copy", s.Group))
 		return m, nil
 	}
-	text := "sent to the clipboard: " + strings.ReplaceAll(settings, "\n", "  ")
+	text := "sent to the clipboard: " + shownCopy(settings)
 	if m.cfg.Tmux {
 		text += "  (tmux: set-clipboard on)"
 	}
 	m.say(text)
 	return m, tea.SetClipboard(settings)
+}
+
+// shownCopy is what was copied in one line: the settings, and behind them the condition that
+// stands above them as a comment.
+func shownCopy(settings string) string {
+	comment, rest, ok := strings.Cut(settings, "\n")
+	if !ok || !strings.HasPrefix(comment, "# ") {
+		return strings.ReplaceAll(settings, "\n", "  ")
+	}
+	return strings.ReplaceAll(rest, "\n", "  ") + "  " + comment
 }
 
 // say answers a key, in the last line.

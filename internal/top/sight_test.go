@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kgdiag/kgdiag/advise"
+	"github.com/kgdiag/kgdiag/advise/diagnose"
 	"github.com/kgdiag/kgdiag/inspect"
 )
 
@@ -57,5 +59,26 @@ func TestAMemberThatCameBackIsKnownByItsRecord(t *testing.T) {
 	}
 	if *got.Members != len(orders.Members) {
 		t.Errorf("%d members", *got.Members)
+	}
+}
+
+// A setting that helps in one case alone says which, on the screen, in what is copied and
+// in the line that shows what was copied, where the setting comes first.
+func TestAConditionGoesWithTheSetting(t *testing.T) {
+	d := diagnose.Diagnosis{Findings: []advise.Finding{{ID: "KGD201", Fix: &advise.Fix{Set: map[string]string{"session.timeout.ms": "30000"},
+		If: "if the process only paused", Else: "if it crashed: nothing to set"}}}}
+	words, settings := fix(&d)
+	if words != "if the process only paused: session.timeout.ms=30000 (KGD201); if it crashed: nothing to set" {
+		t.Errorf("on the screen: %q", words)
+	}
+	const comment = "# if the process only paused; if it crashed: nothing to set"
+	if settings != comment+"\nsession.timeout.ms=30000" {
+		t.Errorf("copied: %q", settings)
+	}
+	if got := shownCopy(settings); got != "session.timeout.ms=30000  "+comment {
+		t.Errorf("shown: %q", got)
+	}
+	if got := shownCopy("a=1\nb=2"); got != "a=1  b=2" {
+		t.Errorf("two settings: %q", got)
 	}
 }
