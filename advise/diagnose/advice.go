@@ -33,7 +33,7 @@ func (d *Diagnosis) advice(report advise.Report) {
 	slices.SortStableFunc(d.Findings, func(x, y advise.Finding) int {
 		return cmp.Or(yesFirst(d.AtRecord && x.ID == stuckRule, d.AtRecord && y.ID == stuckRule), yesFirst(sets(&x), sets(&y)), cmp.Compare(slices.Index(tied, x.ID), slices.Index(tied, y.ID)))
 	})
-	d.Unchecked = append(d.Unchecked, report.Unchecked...)
+	d.Unchecked = report.Unchecked // of this group alone
 }
 
 // sets reports whether a finding's fix is a setting.

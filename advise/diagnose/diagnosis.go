@@ -83,12 +83,15 @@ type Options struct {
 // Groups diagnoses groups of a case in the case's window, in their order. A group of
 // which the case knows nothing is Gone. The case is not changed.
 func Groups(c *inspect.Case, ids []string, o Options) []Diagnosis {
-	return eachGroup(c, ids, o, func(*Diagnosis) {})
+	return groupsOf(c, ids, o, evaluate(c, o))
 }
 
-// eachGroup is Groups, with each diagnosis shown to take as soon as it is made.
-func eachGroup(c *inspect.Case, ids []string, o Options, take func(*Diagnosis)) []Diagnosis {
-	report := advise.Evaluate(c.InWindow(o.Causes...), advise.Options{})
+func evaluate(c *inspect.Case, o Options) advise.Report {
+	return advise.Evaluate(c.InWindow(o.Causes...), advise.Options{})
+}
+
+// groupsOf is Groups, with what the rules said of them.
+func groupsOf(c *inspect.Case, ids []string, o Options, report advise.Report) []Diagnosis {
 	known, of := indexed(c), byGroup(report)
 	out := make([]Diagnosis, 0, len(ids))
 	for _, id := range ids {
@@ -101,7 +104,6 @@ func eachGroup(c *inspect.Case, ids []string, o Options, take func(*Diagnosis)) 
 		d.advice(of(id))
 		d.Verdict = d.verdict()
 		d.weight = d.badness()
-		take(&d)
 		out = append(out, d)
 	}
 	return out
@@ -161,25 +163,29 @@ func byGroup(r advise.Report) func(group string) advise.Report {
 	for i := range r.Unchecked {
 		unchecked[r.Unchecked[i].Group] = append(unchecked[r.Unchecked[i].Group], i)
 	}
+	var room []int
 	places := func(of map[string][]int, group string) []int {
-		all := slices.Clone(of[""])
+		room = append(room[:0], of[""]...)
 		if group != "" {
-			all = append(all, of[group]...)
+			room = append(room, of[group]...)
 		}
-		slices.Sort(all)
-		return all
+		slices.Sort(room)
+		return room
 	}
 	return func(group string) advise.Report {
 		out := r
-		out.Findings, out.Unchecked = nil, nil
-		for _, i := range places(findings, group) {
-			out.Findings = append(out.Findings, r.Findings[i])
-		}
-		for _, i := range places(unchecked, group) {
-			out.Unchecked = append(out.Unchecked, r.Unchecked[i])
-		}
+		out.Findings = picked(r.Findings, places(findings, group))
+		out.Unchecked = picked(r.Unchecked, places(unchecked, group))
 		return out
 	}
+}
+
+func picked[T any](from []T, places []int) []T {
+	out := make([]T, len(places))
+	for n, i := range places {
+		out[n] = from[i]
+	}
+	return out
 }
 
 // past takes what the timeline tells of the window.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kgdiag/kgdiag/advise"
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/internal/prose"
 )
@@ -29,33 +30,44 @@ type UncheckedCount struct {
 	Groups int    `json:"group_count"`
 }
 
-// uncheckedCounts moves what was not checked from each group to a count for all: it is
-// the same for most, and of thousands of groups it would be most of the document.
-type uncheckedCounts struct {
-	at  map[[2]string]int
-	out []UncheckedCount
-}
-
-// take counts those of one group, and takes them from it.
-func (n *uncheckedCounts) take(d *Diagnosis) {
-	for _, u := range d.Unchecked {
-		key := [2]string{u.ID, u.Reason}
-		if _, seen := n.at[key]; !seen {
-			n.at[key] = len(n.out)
-			n.out = append(n.out, UncheckedCount{ID: u.ID, Name: u.Name, Reason: u.Reason})
-		}
-		n.out[n.at[key]].Groups++
+// uncheckedCounts is what was not checked, counted for all of the groups: it is the same for
+// most, and of thousands of groups it would be most of the document.
+func uncheckedCounts(us []advise.Unchecked, ids []string) []UncheckedCount {
+	asked := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		asked[id] = true
 	}
-	d.Unchecked = nil
+	at, out := map[[2]string]int{}, []UncheckedCount{}
+	for i := range us {
+		u, groups := &us[i], 1
+		switch {
+		case u.Group == "":
+			groups = len(ids)
+		case !asked[u.Group]:
+			continue
+		}
+		key := [2]string{u.ID, u.Reason}
+		if _, seen := at[key]; !seen {
+			at[key] = len(out)
+			out = append(out, UncheckedCount{ID: u.ID, Name: u.Name, Reason: u.Reason})
+		}
+		out[at[key]].Groups += groups
+	}
+	return out
 }
 
 // TriageOf diagnoses groups of a case, and ranks them: stuck ones first, then those
 // that have to be acted on.
 func TriageOf(c *inspect.Case, ids []string, o Options) Triage {
-	unchecked := uncheckedCounts{map[[2]string]int{}, []UncheckedCount{}}
-	ds := eachGroup(c, ids, o, unchecked.take)
+	report := evaluate(c, o)
+	unchecked := uncheckedCounts(report.Unchecked, ids)
+	report.Unchecked = nil
+	ds := groupsOf(c, ids, o, report)
+	for i := range ds {
+		ds[i].Unchecked = nil
+	}
 	slices.SortStableFunc(ds, func(x, y Diagnosis) int { return WorstFirst(&x, &y) })
-	return Triage{Groups: ds, Shared: correlate(ds, c.Window.Length()), Unchecked: unchecked.out}
+	return Triage{Groups: ds, Shared: correlate(ds, c.Window.Length()), Unchecked: unchecked}
 }
 
 // WorstFirst orders groups: negative where x is worse off than y, by name where neither
