@@ -33,7 +33,7 @@ import (
 //	KGDIAG_BENCH_BINARY     kgdiag
 //	KGDIAG_BENCH_CLASSPATH  Kafka's jars
 //	KGDIAG_BENCH_DOC        Markdown to which the result is added; without it, it is only logged
-//	KGDIAG_BENCH_PART       watch or curve: that alone
+//	KGDIAG_BENCH_PART       watch, curve or looks: that alone
 //	KGDIAG_BENCH_SHARE      divides the numbers, to try it out (default 1)
 func TestScale(t *testing.T) {
 	if os.Getenv("KGDIAG_BENCH") == "" {
@@ -48,6 +48,13 @@ func TestScale(t *testing.T) {
 		return
 	case "curve":
 		r.part(r.curve)
+		return
+	case "looks":
+		r.helper("long")
+		r.helper(fmt.Sprintf("groups 0 %d", mostGroups/r.share))
+		r.part(r.watch) // its groups that changed are what a look back reads commits for
+		r.helper("fill")
+		r.part(r.looks)
 		return
 	}
 	r.helper("long") // first: its records are the oldest
@@ -169,8 +176,11 @@ func TestScaleHelper(t *testing.T) {
 // fillLong writes the long partition over a day, and lets its group rebalance.
 func (c *cluster) fillLong(share int) {
 	var templates [][]byte
-	for i := range 20 {
-		templates = append(templates, batch(fmt.Sprintf("neighbour-%02d", i), longBatch))
+	for i := 0; len(templates) < 20; i++ {
+		// Their coordinator must be this partition's: Apache's tool ends at a group that is listed by one broker and asked of another.
+		if g := fmt.Sprintf("neighbour-%04d", i); c.partition(g) == c.partition(longGroup) {
+			templates = append(templates, batch(g, longBatch))
+		}
 	}
 	now := time.Now()
 	c.fill(filling{map[int32][][]byte{c.partition(longGroup): templates}, longCommits / share / longBatch, now.Add(-24 * time.Hour), now})
