@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kgdiag/kgdiag/advise"
 	"github.com/kgdiag/kgdiag/inspect"
 )
 
@@ -147,7 +148,8 @@ func TestAGapThatRisesIsPointedOut(t *testing.T) {
 // others were.
 func TestASettingSaysForWhomItIs(t *testing.T) {
 	left := func(names ...string) *Diagnosis {
-		d := &Diagnosis{Cause: inspect.SessionExpired, Member: names[0]}
+		d := &Diagnosis{Cause: inspect.SessionExpired, Member: names[0],
+			Findings: []advise.Finding{{Fix: &advise.Fix{Set: map[string]string{"session.timeout.ms": "30000"}}}}}
 		for _, n := range names {
 			r := inspect.Rebalance{Cause: inspect.SessionExpired}
 			r.Members.Before, r.Members.After = 3, 2
@@ -156,6 +158,11 @@ func TestASettingSaysForWhomItIs(t *testing.T) {
 		}
 		d.Occurrences = []Occurrence{{Rebalance: &d.Rebalances[0], Departure: &d.Rebalances[0].Members.Left[0]}}
 		return d
+	}
+	own := left("a", "a")
+	own.Findings[0].Fix.Set = map[string]string{"group.instance.id": "orders-1"} // each has its own
+	if got := own.ForWhom(); got != "" {
+		t.Errorf("of a setting that differs: %q", got)
 	}
 	alone := left("a")
 	alone.Rebalances[0].Members.Before, alone.Rebalances[0].Members.After = 1, 0

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -109,10 +110,16 @@ func (d *Diagnosis) MemberAlone() string {
 	return "others processed the same partitions in time: look at " + d.Member + "'s host and what it calls; if both are fast, set what FIX says on all members"
 }
 
+// sharedKeys are the client settings that all members of a group are given alike.
+var sharedKeys = []string{"session.timeout.ms", "heartbeat.interval.ms", "max.poll.interval.ms", "max.poll.records"}
+
 // ForWhom says on which members the setting of a fix is to be set, and that the one that
 // it follows from is to be looked at first where no other was lost; "" where no member is
 // behind it.
 func (d *Diagnosis) ForWhom() string {
+	if f := d.Fix(); f == nil || slices.ContainsFunc(slices.Collect(maps.Keys(f.Fix.Set)), func(key string) bool { return !slices.Contains(sharedKeys, key) }) {
+		return ""
+	}
 	most := 0
 	for i := range d.Rebalances {
 		most = max(most, d.Rebalances[i].Members.Before, d.Rebalances[i].Members.After)
