@@ -184,7 +184,8 @@ func (o *adviseCmd) completeFailOn() error {
 		o.tripAt = s
 		return nil
 	}
-	if o.trips = inspect.FailOn(o.failOn); !o.trips.Known() {
+	var known bool
+	if o.trips, known = inspect.ParseFailOn(o.failOn); !known {
 		return usage(fmt.Sprintf("--fail-on %q: not known", o.failOn), "want never, info, warning, error, rebalance, eviction or a cause: kgdiag explain lists them")
 	}
 	return nil

@@ -12,7 +12,7 @@ import (
 
 // parseFailOn reads --fail-on of commands that know no severities.
 func parseFailOn(word string) (inspect.FailOn, error) {
-	if f := inspect.FailOn(word); f.Known() {
+	if f, ok := inspect.ParseFailOn(word); ok {
 		return f, nil
 	}
 	return "", usage(fmt.Sprintf("--fail-on %q: not known", word), "want never, rebalance, eviction or a cause: kgdiag explain lists them")

@@ -13,6 +13,15 @@ const (
 	FailEviction  FailOn = "eviction"
 )
 
+// ParseFailOn reads a word of FailOn, a cause also by its name in words, as screens have it.
+func ParseFailOn(word string) (FailOn, bool) {
+	if c, ok := ParseCause(word); ok {
+		return FailOn(c), true
+	}
+	f := FailOn(word)
+	return f, f.Known()
+}
+
 // Known reports whether the word has a meaning.
 func (f FailOn) Known() bool {
 	return f == FailNever || f == FailRebalance || f == FailEviction || Cause(f).Known()

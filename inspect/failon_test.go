@@ -26,7 +26,12 @@ func TestEvictionThatEmptiesTheGroupCounts(t *testing.T) {
 			t.Errorf("--fail-on %s trips on a low confidence", word)
 		}
 	}
-	if FailOn("bogus").Known() {
+	for word, want := range map[string]FailOn{"eviction": FailEviction, "session_expired": FailOn(SessionExpired), "expired session": FailOn(SessionExpired)} {
+		if got, ok := ParseFailOn(word); !ok || got != want {
+			t.Errorf("--fail-on %s is read as %q, want %q", word, got, want)
+		}
+	}
+	if _, ok := ParseFailOn("bogus"); ok || FailOn("bogus").Known() {
 		t.Error("--fail-on bogus is known")
 	}
 }
