@@ -23,6 +23,7 @@ type options struct {
 	bootstrap, csv, svg string
 	length, every       time.Duration
 	rate, groups        int
+	commits             int
 }
 
 func main() {
@@ -32,6 +33,7 @@ func main() {
 	flag.DurationVar(&o.every, "every", 30*time.Second, "between two samples")
 	flag.IntVar(&o.rate, "rate", 200, "rebalances a minute, of all groups together")
 	flag.IntVar(&o.groups, "groups", 20, "groups")
+	flag.IntVar(&o.commits, "commits", 0, "offset commits a second, of 500 other groups together")
 	flag.StringVar(&o.csv, "csv", "", "file of the samples")
 	flag.StringVar(&o.svg, "svg", "", "file of the curve")
 	flag.Parse()
@@ -44,8 +46,8 @@ func main() {
 }
 
 func run(ctx context.Context, o options) error {
-	if o.bootstrap == "" || o.rate <= 0 || o.groups <= 0 {
-		return errors.New("want -bootstrap (or KGDIAG_TEST_BOOTSTRAP), -rate and -groups")
+	if o.bootstrap == "" || o.rate <= 0 || o.groups <= 0 || o.commits < 0 {
+		return errors.New("want -bootstrap (or KGDIAG_TEST_BOOTSTRAP), -rate -groups and -commits of no less than 0")
 	}
 	dir, err := os.MkdirTemp("", "kgdiag-soak-")
 	if err != nil {
@@ -61,6 +63,11 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer ch.close()
+	load, err := newCommits(ctx, o)
+	defer load.close()
+	if err != nil {
+		return err
+	}
 	watches := []*watched{{name: "watch"}, {name: "watch --metrics"}}
 	for i, w := range watches {
 		args := []string{"watch", "--all-groups", "-b", o.bootstrap, "-o", "json"}
@@ -81,6 +88,9 @@ func run(ctx context.Context, o options) error {
 	churning, stop := context.WithTimeout(ctx, o.length)
 	defer stop()
 	wg.Go(func() { ch.run(churning) })
+	if o.commits > 0 {
+		wg.Go(func() { load.run(churning) })
+	}
 	sample(churning, o.every, watches)
 	wg.Wait()
 	time.Sleep(10 * time.Second) // what was under way is told
@@ -93,7 +103,7 @@ func run(ctx context.Context, o options) error {
 		}
 		total += len(want[g])
 	}
-	fmt.Printf("%d rebalances of %d groups in %v: %.0f a minute\n", total, o.groups, o.length, float64(total)/o.length.Minutes())
+	fmt.Printf("%d rebalances of %d groups in %v: %.0f a minute; %.0f commits a second\n", total, o.groups, o.length, float64(total)/o.length.Minutes(), float64(load.done.Load())/o.length.Seconds())
 	var failed []error
 	for _, w := range watches {
 		failed = append(failed, w.end(), w.told(want), w.flat())
