@@ -163,8 +163,10 @@ func (r *Rule) concerns(s *Subject) bool {
 }
 
 func firstLack(rule *Rule, s *Subject) (inspect.Fact, lack, bool) {
-	if _, _, outside := s.outsideGroup(); rule.Member && outside {
-		return rule.Needs[0], lack{"the program takes its partitions with assign(): its consumer is no member of a group", "no member of a group"}, true
+	if rule.Member {
+		if _, _, outside := s.outsideGroup(); outside {
+			return rule.Needs[0], lack{"the program takes its partitions with assign(): its consumer is no member of a group", "no member of a group"}, true
+		}
 	}
 	for _, f := range rule.Needs {
 		if why, missed := lacks(s, f); missed {

@@ -3,6 +3,7 @@ package advise
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"sort"
 	"strings"
 
@@ -50,22 +51,28 @@ func clientOf(e inspect.LogEvent) string {
 
 // onlyGroup are the groups that alone are named in the lines of a client, or of its process.
 func onlyGroup(es []inspect.LogEvent, by func(inspect.LogEvent) string) map[string]string {
-	out, several := map[string]string{}, map[string]bool{"": true}
+	out := onlyOf(es, by, func(e inspect.LogEvent) string { return e.Group })
 	for _, e := range es {
-		p := by(e)
-		switch {
-		case e.Broker != nil: // a coordinator has many groups
-			several[p] = true
-		case e.Group != "":
-			several[p] = several[p] || out[p] != "" && out[p] != e.Group
-			out[p] = e.Group
+		if e.Broker != nil { // a coordinator has many groups
+			delete(out, by(e))
 		}
 	}
-	for p, more := range several {
-		if more {
-			delete(out, p)
+	return out
+}
+
+// onlyOf are the values that alone are named in the lines of something; lines without either
+// tell nothing.
+func onlyOf(es []inspect.LogEvent, of, value func(inspect.LogEvent) string) map[string]string {
+	out, several := map[string]string{}, map[string]bool{}
+	for _, e := range es {
+		key, v := of(e), value(e)
+		if key == "" || v == "" {
+			continue
 		}
+		several[key] = several[key] || out[key] != "" && out[key] != v
+		out[key] = v
 	}
+	maps.DeleteFunc(out, func(key, _ string) bool { return several[key] })
 	return out
 }
 

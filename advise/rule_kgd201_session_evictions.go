@@ -2,7 +2,6 @@ package advise
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/internal/prose"
@@ -77,14 +76,11 @@ func returnEvidence(d departure) string {
 
 // openRivals names the causes that a departure's evidence leaves open; "" for none.
 func openRivals(d departure) string {
-	var open []string
-	for _, c := range inspect.OpenCauses(d.Rivals) {
-		open = append(open, c.Info().Name)
-	}
-	if len(open) == 0 {
+	open := inspect.CauseNames(inspect.OpenCauses(d.Rivals))
+	if open == "" {
 		return ""
 	}
-	return "could also be: " + strings.Join(open, ", ")
+	return "could also be: " + open
 }
 
 // sessionFix gives the session that would have outlasted the silence, where it fits

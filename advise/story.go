@@ -81,7 +81,7 @@ func (s *Subject) byLane() []lane {
 		if e.Broker != nil || e.Kind == inspect.LogPause || e.Kind == inspect.LogVersion {
 			continue
 		}
-		process := e.From.File + "\x00" + e.Process
+		process := processOf(e)
 		name := cmp.Or(laneOf(e), only[process])
 		key := process + "\x00" + name
 		if by[key] == nil {
@@ -106,21 +106,12 @@ func (s *Subject) byLane() []lane {
 // onlyNames are the members that alone are named in the lines of a process: the lines that
 // name nobody are theirs.
 func (s *Subject) onlyNames() map[string]string {
-	names, several := map[string]string{}, map[string]bool{}
-	for _, e := range s.logs {
-		name, process := laneOf(e), e.From.File+"\x00"+e.Process
-		if e.Broker != nil || name == "" {
-			continue
+	return onlyOf(s.logs, processOf, func(e inspect.LogEvent) string {
+		if e.Broker != nil {
+			return ""
 		}
-		several[process] = several[process] || names[process] != "" && names[process] != name
-		names[process] = name
-	}
-	for process := range several {
-		if several[process] {
-			delete(names, process)
-		}
-	}
-	return names
+		return laneOf(e)
+	})
 }
 
 // before is the last event of a lane ahead of index i for which want holds.
@@ -213,14 +204,10 @@ func (s *Subject) said(key string) string {
 
 // its is said behind the name of the setting.
 func (s *Subject) its(key string) string {
-	v, ok := s.limitOf(key)
-	switch {
-	case !ok:
-		return ""
-	case v.Spelled == key:
+	if v, ok := s.limitOf(key); ok && v.Spelled == key {
 		return " (" + v.amount() + ")"
 	}
-	return " (" + v.Say() + ")"
+	return s.said(key)
 }
 
 // library is the client library behind the lines: as a file or flag says, else what

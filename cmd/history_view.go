@@ -97,7 +97,7 @@ func (h *historyCmd) headLine(g *inspect.History, w inspect.Window, causes []ins
 	case len(g.Rebalances) == 0:
 		l = append(l, render.P("  no rebalance in %s", prose.Span(w.Length().Round(time.Second))))
 		if len(causes) > 0 {
-			l = append(l, render.P(" by %s", causeNames(causes)))
+			l = append(l, render.P(" by %s", inspect.CauseNames(causes)))
 		}
 		if g.Last != nil {
 			l = append(l, render.P("; last: %s, gen %d, %s, %s", h.clock(w).Minute(g.Last.Time), g.Last.Generation, g.Last.Cause.Label(), diagnose.Likelihood(g.Last)))
@@ -117,15 +117,6 @@ func (h *historyCmd) headLine(g *inspect.History, w inspect.Window, causes []ins
 		l = append(l, render.P("; log complete since %s", h.clock(w).Minute(g.CompleteSince)))
 	}
 	return l
-}
-
-// causeNames are causes as a sentence names them.
-func causeNames(list []inspect.Cause) string {
-	names := make([]string, len(list))
-	for i, c := range list {
-		names[i] = c.Info().Name
-	}
-	return strings.Join(names, ", ")
 }
 
 // table has one row a rebalance, oldest first.

@@ -203,6 +203,15 @@ func (c Cause) Label() string {
 	return cmp.Or(name, string(c))
 }
 
+// CauseNames are causes as a sentence names them: "an expired session, a clean close".
+func CauseNames(causes []Cause) string {
+	names := make([]string, len(causes))
+	for i, c := range causes {
+		names[i] = c.Info().Name
+	}
+	return strings.Join(names, ", ")
+}
+
 // ParseCause reads a cause as documents spell it, or its name in words as screens do.
 func ParseCause(word string) (Cause, bool) {
 	for _, c := range Causes() {

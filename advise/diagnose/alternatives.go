@@ -97,17 +97,14 @@ func (d *Diagnosis) Assumed() string {
 
 // CouldBe names the causes that the evidence leaves open; "" for none.
 func (d *Diagnosis) CouldBe() string {
-	var open []string
-	for _, c := range inspect.OpenCauses(d.Rivals) {
-		open = append(open, c.Info().Name)
-	}
-	if len(open) == 0 {
+	open := inspect.CauseNames(inspect.OpenCauses(d.Rivals))
+	if open == "" {
 		return ""
 	}
 	if d.Cause == inspect.UnknownCause {
-		return "could be: " + strings.Join(open, ", ")
+		return "could be: " + open
 	}
-	return "could also be: " + strings.Join(open, ", ")
+	return "could also be: " + open
 }
 
 // RuledOut names the causes that the evidence excludes, each with the measurement that

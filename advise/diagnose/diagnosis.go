@@ -96,7 +96,7 @@ func groupsOf(c *inspect.Case, ids []string, o Options, report advise.Report) []
 	out := make([]Diagnosis, 0, len(ids))
 	for _, id := range ids {
 		d := Diagnosis{Group: id, Rivals: []inspect.Rival{}, Evidence: []string{}, Stuck: []string{}, Findings: []advise.Finding{},
-			Unchecked: []advise.Unchecked{}, Cost: Cost{Partitions: []string{}}, Rules: report.Rules}
+			Cost: Cost{Partitions: []string{}}, Rules: report.Rules}
 		d.now(known)
 		d.past(c, known.Timeline(id), o)
 		d.Waiting = waitingOf(c, &d)
@@ -180,7 +180,11 @@ func byGroup(r advise.Report) func(group string) advise.Report {
 	}
 }
 
+// picked is nil of nil.
 func picked[T any](from []T, places []int) []T {
+	if from == nil {
+		return nil
+	}
 	out := make([]T, len(places))
 	for n, i := range places {
 		out[n] = from[i]

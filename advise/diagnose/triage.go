@@ -61,11 +61,8 @@ func uncheckedCounts(us []advise.Unchecked, ids []string) []UncheckedCount {
 func TriageOf(c *inspect.Case, ids []string, o Options) Triage {
 	report := evaluate(c, o)
 	unchecked := uncheckedCounts(report.Unchecked, ids)
-	report.Unchecked = nil
+	report.Unchecked = nil // counted: not once more for each group
 	ds := groupsOf(c, ids, o, report)
-	for i := range ds {
-		ds[i].Unchecked = nil
-	}
 	slices.SortStableFunc(ds, func(x, y Diagnosis) int { return WorstFirst(&x, &y) })
 	return Triage{Groups: ds, Shared: correlate(ds, c.Window.Length()), Unchecked: unchecked}
 }

@@ -118,8 +118,8 @@ func About(word string) (Topic, error) {
 		return Topic{}, &WordError{text: fmt.Sprintf("%s: retired: %s", strings.ToUpper(word), why)}
 	}
 	key := keyOf(word)
-	for _, c := range inspect.Causes() {
-		if named, ok := inspect.ParseCause(word); string(c) == key || ok && named == c {
+	for _, spelled := range []string{word, key} {
+		if c, ok := inspect.ParseCause(spelled); ok {
 			doc := causeOf(c)
 			return Topic{Word: string(c), Cause: &doc}, nil
 		}

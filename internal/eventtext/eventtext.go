@@ -105,11 +105,7 @@ func causeOf(e *watch.Event) string {
 		text += ": " + why
 	}
 	if others := e.Instead(); len(others) > 0 {
-		names := make([]string, len(others))
-		for i, c := range others {
-			names[i] = c.Info().Name
-		}
-		text += "; could also be: " + strings.Join(names, ", ")
+		text += "; could also be: " + inspect.CauseNames(others)
 	}
 	return text
 }

@@ -37,15 +37,6 @@ func Quoted(words []string) string {
 	return strings.Join(quoted, ", ")
 }
 
-// Joined is a list of words of any kind, "a, b".
-func Joined[S ~string](words []S) string {
-	parts := make([]string, len(words))
-	for i, w := range words {
-		parts[i] = string(w)
-	}
-	return strings.Join(parts, ", ")
-}
-
 // ShellWord quotes a word for the shell where it must be.
 func ShellWord(s string) string {
 	for _, r := range s {

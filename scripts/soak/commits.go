@@ -9,9 +9,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kadm"
-	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
-	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/kversion"
 )
 
@@ -77,25 +75,17 @@ func (c *commits) run(ctx context.Context) {
 	}
 }
 
+// commit is that of a consumer outside the group, as tools make it.
 func commit(ctx context.Context, cl *kgo.Client, group string, offset int64) error {
-	t := kmsg.NewOffsetCommitRequestTopic()
-	t.Topic = commitTopic
+	offsets := kadm.Offsets{}
 	for p := range int32(commitWidth) {
-		rp := kmsg.NewOffsetCommitRequestTopicPartition()
-		rp.Partition, rp.Offset = p, offset
-		t.Partitions = append(t.Partitions, rp)
+		offsets.AddOffset(commitTopic, p, offset, -1)
 	}
-	req := kmsg.NewPtrOffsetCommitRequest()
-	req.Group, req.Generation = group, -1
-	req.Topics = append(req.Topics, t)
-	resp, err := req.RequestWith(ctx, cl)
+	got, err := kadm.NewClient(cl).CommitOffsets(ctx, group, offsets)
 	if err != nil {
 		return err
 	}
-	if len(resp.Topics) == 0 || len(resp.Topics[0].Partitions) == 0 {
-		return fmt.Errorf("commit of %s: empty answer", group)
-	}
-	return kerr.ErrorForCode(resp.Topics[0].Partitions[0].ErrorCode)
+	return got.Error()
 }
 
 func (c *commits) close() {
