@@ -22,6 +22,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"github.com/twmb/franz-go/pkg/kversion"
 
 	"github.com/kgdiag/kgdiag/locate"
 )
@@ -178,39 +179,62 @@ func (c *cluster) generations(group string) []int32 {
 	return out
 }
 
-// offsetsRecords reads all of __consumer_offsets.
+// offsetsRecords reads all of __consumer_offsets as it is now, fetch by fetch: a consumer that
+// waits for the record before the end waits forever where the cleaner has just eaten it.
 func (c *cluster) offsetsRecords() []*kgo.Record {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), time.Minute)
 	defer cancel()
-	cl := c.client(kgo.ConsumeTopics(locate.OffsetsTopic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()), kgo.KeepControlRecords())
-	ends, err := kadm.NewClient(c.client()).ListEndOffsets(ctx, locate.OffsetsTopic)
+	cl := c.client(kgo.MaxVersions(kversion.V2_8_0())) // names topics, where later ones give their ids
+	ends, err := kadm.NewClient(cl).ListEndOffsets(ctx, locate.OffsetsTopic)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	left := 0
-	ends.Each(func(o kadm.ListedOffset) {
-		if o.Offset > 0 {
-			left++
+	topics, err := kadm.NewClient(cl).ListTopicsWithInternal(ctx, locate.OffsetsTopic)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	starts, err := kadm.NewClient(cl).ListStartOffsets(ctx, locate.OffsetsTopic)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var out []*kgo.Record
+	ends.Each(func(end kadm.ListedOffset) {
+		start, _ := starts.Lookup(end.Topic, end.Partition)
+		leader := topics[end.Topic].Partitions[end.Partition].Leader
+		for at := start.Offset; at < end.Offset; {
+			p := c.fetchOffsets(ctx, cl.Broker(int(leader)), end.Partition, at)
+			if len(p.RecordBatches) == 0 && p.HighWatermark >= end.Offset {
+				return // the cleaner has taken the rest
+			}
+			read, next := kgo.ProcessFetchPartition(kgo.ProcessFetchPartitionOpts{Topic: end.Topic, Partition: end.Partition, Offset: at}, p, kgo.DefaultDecompressor(), nil)
+			if read.Err != nil {
+				c.t.Fatalf("%s/%d, offset %d: %v", end.Topic, end.Partition, at, read.Err)
+			}
+			out, at = append(out, read.Records...), next
 		}
 	})
-	var out []*kgo.Record
-	for left > 0 {
-		fetches := cl.PollFetches(ctx)
-		if err := fetches.Err(); err != nil {
-			c.t.Fatalf("__consumer_offsets: %v", err)
-		}
-		for it := fetches.RecordIter(); !it.Done(); {
-			r := it.Next()
-			if end, _ := ends.Lookup(r.Topic, r.Partition); r.Offset == end.Offset-1 {
-				left--
-			}
-			if !r.Attrs.IsControl() {
-				out = append(out, r)
-			}
-		}
-	}
 	return out
+}
+
+// fetchOffsets fetches from one partition of __consumer_offsets.
+func (c *cluster) fetchOffsets(ctx context.Context, leader *kgo.Broker, partition int32, at int64) *kmsg.FetchResponseTopicPartition {
+	c.t.Helper()
+	req := kmsg.NewPtrFetchRequest()
+	req.MaxWaitMillis, req.MinBytes, req.MaxBytes = 500, 1, 1<<24
+	part := kmsg.NewFetchRequestTopicPartition()
+	part.Partition, part.FetchOffset, part.PartitionMaxBytes = partition, at, 1<<24
+	topic := kmsg.NewFetchRequestTopic()
+	topic.Topic, topic.Partitions = locate.OffsetsTopic, append(topic.Partitions, part)
+	req.Topics = append(req.Topics, topic)
+	resp, err := req.RequestWith(ctx, leader)
+	if err != nil {
+		c.t.Fatalf("%s/%d, offset %d: %v", locate.OffsetsTopic, partition, at, err)
+	}
+	if len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 {
+		c.t.Fatalf("%s/%d, offset %d: answer %+v", locate.OffsetsTopic, partition, at, resp)
+	}
+	return &resp.Topics[0].Partitions[0]
 }
 
 // logged waits until a line of some broker's log matches, and gives its time.
