@@ -145,7 +145,7 @@ func (f *follower) start(ctx context.Context) error {
 
 // gather is how long a broker is left alone between two fetches. A busy log has something
 // new at any time: asked again at once, a broker would send it record by record.
-const gather = 40 * time.Millisecond
+const gather = 60 * time.Millisecond
 
 // tick is how often partitions without a leader are looked at again.
 const tick = 100 * time.Millisecond

@@ -21,12 +21,18 @@ func (w *Watcher) heedClocks(now time.Time) []Event {
 	if w.cfg.Scanner == nil || !w.info.Log {
 		return nil
 	}
+	skews := map[int32]time.Duration{} // of a partition, however many groups it holds
 	for id := range w.books {
 		g := w.differ.group(id)
 		if g.partition < 0 {
 			continue
 		}
-		if skew := w.cfg.Scanner.SkewOf(g.partition); (skew - g.skew).Abs() >= skewStep {
+		skew, asked := skews[g.partition]
+		if !asked {
+			skew = w.cfg.Scanner.SkewOf(g.partition)
+			skews[g.partition] = skew
+		}
+		if (skew - g.skew).Abs() >= skewStep {
 			g.skew = skew
 		}
 	}

@@ -395,8 +395,8 @@ func (w *Watcher) tick() []Event {
 // timeouts of KIP-848 groups are on no record.
 func (w *Watcher) meet(now time.Time) {
 	var ids []string
-	for id, b := range w.books {
-		if w.came[id] && b.snapshot == nil && now.Sub(b.asked) >= listEvery && len(ids) < NamedAtMost {
+	for id := range w.came {
+		if b := w.books[id]; b != nil && b.snapshot == nil && now.Sub(b.asked) >= listEvery && len(ids) < NamedAtMost {
 			ids = append(ids, id)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -34,6 +35,7 @@ import (
 //	KGDIAG_BENCH_CLASSPATH  Kafka's jars
 //	KGDIAG_BENCH_DOC        Markdown to which the result is added; without it, it is only logged
 //	KGDIAG_BENCH_PART       watch, curve or looks: that alone
+//	KGDIAG_BENCH_WATCH      how long the watch is measured (default 1m; 1h for what an hour does to its memory)
 //	KGDIAG_BENCH_SHARE      divides the numbers, to try it out (default 1)
 func TestScale(t *testing.T) {
 	if os.Getenv("KGDIAG_BENCH") == "" {
@@ -93,8 +95,7 @@ const (
 	longCommits = 10_000_000 // of the one long partition
 	manyMembers = 500
 	commitRate  = 5_000 // a second, while a watch is measured
-	watchFor    = 60 * time.Second
-	changing    = 40 // groups that change meanwhile
+	changing    = 40    // groups that change meanwhile
 
 	longBatch = 50 * width // commits in a batch of the long partition
 	fillBatch = 2 * width  // and of all others: what two requests wrote together
@@ -462,10 +463,14 @@ type event struct {
 	Generation *int32 `json:"generation"`
 }
 
-// line is an event with the time at which it was read.
-type line struct {
-	event
-	at time.Time
+// watchFor is how long the watch is measured.
+func (r *report) watchFor() time.Duration {
+	r.t.Helper()
+	d, err := time.ParseDuration(cmp.Or(os.Getenv("KGDIAG_BENCH_WATCH"), "1m"))
+	if err != nil {
+		r.t.Fatalf("KGDIAG_BENCH_WATCH: %v", err)
+	}
+	return d / time.Duration(r.share)
 }
 
 // watch measures a watch of all groups while commits come and groups change.
@@ -487,38 +492,43 @@ func (r *report) watch() {
 	if err := w.Start(); err != nil {
 		r.t.Fatal(err)
 	}
-	lines := make(chan line, 1<<16)
+	seen := map[string]time.Time{} // by group and generation
+	started, ended := make(chan struct{}), make(chan struct{})
 	go func() {
-		defer close(lines)
+		defer close(ended)
+		start := sync.OnceFunc(func() { close(started) })
+		defer start()
 		s := bufio.NewScanner(out)
 		s.Buffer(nil, 1<<26)
 		for s.Scan() {
-			l := line{at: time.Now()}
-			if json.Unmarshal(s.Bytes(), &l.event) == nil {
-				lines <- l
+			at := time.Now()
+			var e event
+			if json.Unmarshal(s.Bytes(), &e) != nil {
+				continue
+			}
+			start()
+			if e.Type != "rebalance" || e.Generation == nil {
+				continue
+			}
+			if key := fmt.Sprintf("%s/%d", e.Group, *e.Generation); seen[key].IsZero() {
+				seen[key] = at
 			}
 		}
 	}()
-	<-lines // the start
+	<-started
 	c := connect(r.t)
 	wait(ctx, 3*time.Second)
 	before, first := usage(r.t, w.Process.Pid), time.Now()
-	half := watchFor / time.Duration(r.share) / 2
-	changes := c.changes(half, changing)
-	middle := usage(r.t, w.Process.Pid)
-	maps.Copy(changes, c.changes(half, changing))
-	after, lasted := usage(r.t, w.Process.Pid), time.Since(first)
+	changes, after, memory := map[string]time.Time{}, before, []string{mib(before.rss)}
+	for range 4 {
+		maps.Copy(changes, c.changes(r.watchFor()/4, changing))
+		after = usage(r.t, w.Process.Pid)
+		memory = append(memory, mib(after.rss))
+	}
+	lasted := time.Since(first)
 	wait(ctx, time.Second)
 	_ = w.Process.Signal(os.Interrupt) // it has not ended
-	seen := map[string]time.Time{}
-	for l := range lines {
-		if l.Type == "rebalance" && l.Generation != nil {
-			key := fmt.Sprintf("%s/%d", l.Group, *l.Generation)
-			if _, had := seen[key]; !had {
-				seen[key] = l.at
-			}
-		}
-	}
+	<-ended
 	if err := w.Wait(); err != nil {
 		r.t.Errorf("watch: %v", err)
 	}
@@ -538,8 +548,8 @@ func (r *report) watch() {
 	r.misses(cpu > 10, "watch: %.1f %% of a core, want 10", cpu)
 	r.printf("\n## A watch of all groups at %d commits a second\n\nLoad average %s. %d groups, %s s, %d changes of membership (a member joins, and leaves). From the request that made the change to the line:\n"+
 		"median %d ms, 99th percentile %d ms, most %d ms (asked: 100 and 300). Lines for %d of the changes. Processor %.1f %% of a core (asked: 10).\n"+
-		"Memory %s MiB at the start, %s half way and %s at the end; that what it keeps of commits does not grow is held by a test (inspect/judge).\n", commitRate/r.share, loadAverage(), mostGroups/r.share, seconds(lasted), len(changes), median.Milliseconds(), late.Milliseconds(), took[len(took)-1].Milliseconds(),
-		len(took), cpu, mib(before.rss), mib(middle.rss), mib(after.rss))
+		"Memory %s MiB at the start and after each quarter; that what it keeps of commits does not grow is held by a test (inspect/judge).\n", commitRate/r.share, loadAverage(), mostGroups/r.share, seconds(lasted), len(changes), median.Milliseconds(), late.Milliseconds(), took[len(took)-1].Milliseconds(),
+		len(took), cpu, strings.Join(memory, ", "))
 	const s = 10
 	x := r.wireOf("watch", "--all-groups", "--for", "10s") // apart: an account of each request costs more than the watch
 	r.watched = fmt.Sprintf("| `kgdiag watch --all-groups`, a second of its first ten | %d | %d in all | %.1f kB | %.2f MB |\n", x.requests/s, x.connections, float64(x.sent/s)/1e3, float64(x.read/s)/1e6)
