@@ -24,29 +24,36 @@ var _ = register(Rule{
 		Refs:  []string{"log statements of the client libraries"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
-		told := map[inspect.Position]bool{}
-		for _, t := range troubles {
-			es := once(s.Logged(func(e inspect.LogEvent) bool {
-				return t.of(e) && !told[e.From] && (e.Error != "REBALANCE_IN_PROGRESS" || e.Sign == "append_slow")
-			}))
-			if len(es) == 0 {
-				continue
-			}
-			for _, e := range es {
-				told[e.From] = true
-			}
-			sev := t.severity
-			if sev == Info && t.persists && often(es) > fewErrors && (s.neverJoined(es) || es[0].Sign == "nobody_to_ask") {
-				sev = Warning
-			}
-			f := s.logged(sev, t.what+firstReason(es), es)
-			f.Confidence = inspect.Medium
-			f.Fix = &Fix{Summary: t.do}
-			report(f)
-		}
+		told := s.tellTroubles(troubles, report)
 		s.otherErrors(told, report)
 	},
 })
+
+// tellTroubles tells of the lines that a table speaks of, each kind once, and returns where
+// those lines are.
+func (s *Subject) tellTroubles(table []trouble, report func(Finding)) map[inspect.Position]bool {
+	told := map[inspect.Position]bool{}
+	for _, t := range table {
+		es := once(s.Logged(func(e inspect.LogEvent) bool {
+			return t.of(e) && !told[e.From] && (e.Error != "REBALANCE_IN_PROGRESS" || e.Sign == "append_slow")
+		}))
+		if len(es) == 0 {
+			continue
+		}
+		for _, e := range es {
+			told[e.From] = true
+		}
+		sev := t.severity
+		if sev == Info && t.persists && often(es) > fewErrors && (s.neverJoined(es) || tellsAgain[es[0].Sign]) {
+			sev = Warning
+		}
+		f := s.logged(sev, t.what+firstReason(es), es)
+		f.Confidence = inspect.Medium
+		f.Fix = &Fix{Summary: t.do}
+		report(f)
+	}
+	return told
+}
 
 // otherErrors tells the errors of Kafka that no rule speaks of, each in the words of the
 // protocol.
@@ -66,6 +73,10 @@ func (s *Subject) otherErrors(told map[inspect.Position]bool, report func(Findin
 		report(f)
 	}
 }
+
+// tellsAgain are the signs that weigh more when they come again, though members joined
+// between.
+var tellsAgain = map[inspect.Sign]bool{"nobody_to_ask": true, inspect.SignClaimEnded: true}
 
 // trouble is what a kind of line means.
 type trouble struct {

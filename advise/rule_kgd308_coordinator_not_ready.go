@@ -13,7 +13,8 @@ const fewErrors = 3
 
 var _ = register(Rule{
 	ID: "KGD308", Name: "coordinator-not-ready", Severity: Warning, Since: "v0.1.0", Scope: PerLog,
-	Needs: []inspect.Fact{inspect.FactClientLog},
+	Needs:     []inspect.Fact{inspect.FactClientLog},
+	SymptomOf: []string{"KGD321"},
 	Doc: Doc{
 		Summary: "The logs say again and again that the coordinator is loading or not available.",
 		Why: "After a failover the new coordinator reads the group's partition of __consumer_offsets before it answers. When that takes long, the partition is " +

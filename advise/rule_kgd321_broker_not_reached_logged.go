@@ -34,7 +34,7 @@ var _ = register(Rule{
 				seed++
 			}
 			if m := unresolved.FindStringSubmatch(e.Text); m != nil {
-				noName = m[1] + m[2] + m[3]
+				noName = m[1] + m[2] + m[3] + m[4]
 			}
 		}
 		few := len(failed) <= fewErrors
@@ -70,7 +70,7 @@ var _ = register(Rule{
 })
 
 // unresolved are the forms in which libraries say that a name does not resolve.
-var unresolved = pattern.New(`Failed to resolve '([^']+)'|UnknownHostException: ([\w.-]+)|resolve server ([\w.:-]+)`)
+var unresolved = pattern.New(`Failed to resolve '([^']+)'|UnknownHostException: ([\w.-]+)|resolve server ([\w.:-]+)|(?:connect to|dial tcp:? lookup|ENOTFOUND) ([\w.-]+)(?::\d+)?(?:: getaddrinfo|.*no such host|\s*$)`)
 
 var loopback = pattern.New(`\b(?:localhost|127\.0\.0\.1)\b(?:/127\.0\.0\.1)?(?::\d+)?`)
 

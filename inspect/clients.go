@@ -91,6 +91,15 @@ const (
 	SignCommitRefused      Sign = "commit_refused"      // client: CommitFailedException
 	SignJoinStarted        Sign = "join_started"        // coordinator of Event Hubs
 	SignVersionDropped     Sign = "version_dropped"     // broker: a request's version that it no longer has
+	SignClaimExists        Sign = "claim_exists"        // sarama: the consumer of a partition before the rebalance was not closed
+	SignClaimEnded         Sign = "claim_ended"         // framework on sarama: an error of its own ended a claim, and with it the session
+	SignPoolClosed         Sign = "pool_closed"         // ClickHouse: closed consumers that nobody had used
+	SignNoGroupID          Sign = "no_group_id"         // client: a commit without group.id
+	SignIdleFewPartitions  Sign = "idle_few_partitions" // kafka-consumer-groups.sh: fewer partitions than members
+	SignIdleSpread         Sign = "idle_spread"         // the same: partitions enough, and members without any
+	SignNobodyReads        Sign = "nobody_reads"        // the same: lag, and no partition has a consumer
+	SignUnowned            Sign = "unowned"             // the same: some partitions with lag have no consumer
+	SignOneLags            Sign = "one_lags"            // the same: nearly all of the lag is in one partition
 	SignUnsupportedRange   Sign = "unsupported_range"   // client: no version of a request in common
 )
 
@@ -192,8 +201,11 @@ const (
 	ActListens         ActKind = "rebalance_listener"  // wants to be told of rebalances
 	ActNoSubscription  ActKind = "polls_unsubscribed"  // polls, and nothing in the text subscribes or assigns
 	ActNotAwaited      ActKind = "subscribe_not_awaited"
-	ActOldVersion      ActKind = "protocol_too_old" // the text asks for a protocol without groups; Call is it
-	ActClaimRead       ActKind = "claim_read"       // sarama: reads the messages of a claim, and nothing in the text calls Consume
+	ActClaimTimer      ActKind = "claim_left_at_timer"  // sarama: ConsumeClaim returns at a timer, while the session goes on
+	ActClaimError      ActKind = "claim_left_at_error"  // sarama: ConsumeClaim returns the error of a record
+	ActCommitNoGroup   ActKind = "commit_without_group" // kafka-go: a Reader without GroupID, and a commit
+	ActOldVersion      ActKind = "protocol_too_old"     // the text asks for a protocol without groups; Call is it
+	ActClaimRead       ActKind = "claim_read"           // sarama: reads the messages of a claim, and nothing in the text calls Consume
 )
 
 // Origin says how a setting came to its value.

@@ -483,13 +483,14 @@ var workCalls = []struct {
 // work tells what a program does between two polls.
 func (a *acting) work() {
 	told := map[inspect.ActKind]int{}
+	waits := a.ownSleeps()
 	for _, w := range workCalls {
 		for _, m := range w.calls.FindAllStringSubmatchIndex(a.bare, -1) {
 			if m[0] > 0 && (isNamePart(a.bare[m[0]-1]) || w.kind == inspect.ActSleep && a.bare[m[0]-1] == '.') {
 				continue
 			}
 			r, ok := a.regionAt(m[0])
-			if !ok || a.handedOff(m[0], r) || told[w.kind] >= 3 {
+			if !ok || waits.start <= m[0] && m[0] < waits.end || a.handedOff(m[0], r) || told[w.kind] >= 3 {
 				continue
 			}
 			told[w.kind]++
@@ -497,6 +498,25 @@ func (a *acting) work() {
 		}
 	}
 	a.backOffs()
+}
+
+var promisedTimer = pattern.New(`\bsetTimeout\s*\(`)
+
+// ownSleeps tells of JavaScript's functions that wait, of a promise that a timer resolves,
+// and returns the body of the one that is told.
+func (a *acting) ownSleeps() (waits block) {
+	for _, b := range a.blocks {
+		if b.function == "" || b.end-b.start > 300 || !strings.Contains(a.bare[b.start:min(b.end, len(a.bare))], "Promise") || !promisedTimer.MatchString(a.bare[b.start:min(b.end, len(a.bare))]) {
+			continue
+		}
+		for _, at := range a.named[b.function] {
+			if r, ok := a.regionAt(at); ok && !a.handedOff(at, r) && awaited.MatchString(a.bare[max(0, at-40):at]) && !workCalls[0].calls.MatchString(b.function+"(") {
+				a.worked(inspect.ActSleep, at, at+len(b.function)+1, r)
+				return b
+			}
+		}
+	}
+	return block{}
 }
 
 func (a *acting) worked(kind inspect.ActKind, at, open int, r region) {

@@ -102,6 +102,10 @@ func (a *acting) callbacks() {
 	if a.family == inspect.Sarama {
 		a.consumedOnce()
 		a.protocolTooOld()
+		a.claimsLeft()
+	}
+	if a.family == inspect.KafkaGo {
+		a.commitsWithoutGroup()
 	}
 	if vertx.MatchString(a.raw) {
 		a.pausedStream()

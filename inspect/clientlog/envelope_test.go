@@ -68,3 +68,21 @@ org.apache.kafka.clients.consumer.CommitFailedException: Commit cannot be comple
 		t.Errorf("%+v", got)
 	}
 }
+
+// The cause of a failure stands in the stack trace, in whatever field loggers put it.
+func TestTheCauseWithinAFieldIsRead(t *testing.T) {
+	const stack = `com.example.StreamError: it failed\nCaused by: org.apache.kafka.common.errors.GroupAuthorizationException: Not authorized to access group: orders\n`
+	for name, line := range map[string]string{
+		"nested exception": `{"message":"Unable to poll","level":"ERROR","exception":{"exception_message":"it failed","stacktrace":"` + stack + `"}}`,
+		"opentelemetry":    `{"body":"Unable to poll","attributes":{"exception.stacktrace":"x","exception":{"stacktrace":"` + stack + `"}},"exception.stacktrace":"` + stack + `"}`,
+		"ecs, dotted":      `{"message":"Unable to poll","error.stack_trace":"` + stack + `"}`,
+		"ecs, nested":      `{"message":"Unable to poll","error":{"type":"x","stack_trace":"` + stack + `"}}`,
+		"pino":             `{"msg":"Unable to poll","err":{"type":"Error","message":"it failed","stack":"` + stack + `"}}`,
+		"log4j2 layout":    `{"message":"Unable to poll","thrown":{"message":"it failed","extendedStackTrace":"` + stack + `"}}`,
+	} {
+		got := events(t, line, Options{})
+		if len(got) != 1 || got[0].Error != "GROUP_AUTHORIZATION_FAILED" {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}

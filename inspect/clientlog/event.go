@@ -28,6 +28,11 @@ func match(l *logLine) (ev inspect.LogEvent, known, ok bool) {
 			l.context.group, l.context.gen = or(f.parts["group"], l.context.group), or(f.parts["gen"], l.context.gen)
 			return inspect.LogEvent{}, true, false
 		}
+		if f.sentence.sign == inspect.SignClaimEnded {
+			if ev, ok := claimed(l, f); ok {
+				return ev, true, true
+			}
+		}
 		if f.sentence.kind != "" {
 			ev := newEvent(l, f)
 			meaning(&ev, l, f)
@@ -41,6 +46,16 @@ func match(l *logLine) (ev inspect.LogEvent, known, ok bool) {
 	}
 	ev, ok = bareError(l)
 	return ev, ok, ok
+}
+
+// claimed is the error that sarama reports of a claim, where it is one of Kafka or of the
+// connection; false where it is the application's own.
+func claimed(l *logLine, f found) (inspect.LogEvent, bool) {
+	inner := *l
+	inner.text, inner.message = f.parts["reason"], f.parts["reason"]
+	inner.context.family = inspect.Sarama
+	ev, _, ok := match(&inner)
+	return ev, ok && ev.Kind != inspect.LogNote
 }
 
 func or(a, b string) string {

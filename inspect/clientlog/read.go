@@ -101,6 +101,7 @@ type reader struct {
 	// prefixed: lines begin with names of containers, so that each line has a stream.
 	prefixed bool
 	told     map[string]bool // library versions and settings that were already told
+	table    *groupTable     // of kafka-consumer-groups.sh, while it is read
 	// first is the first line of a group's code that is no event: it stands for a log
 	// in which nothing happened.
 	first *inspect.LogEvent
@@ -222,8 +223,19 @@ func trimEOL(b []byte) []byte {
 
 // line handles one physical line.
 func (rd *reader) line(raw []byte) error {
+	if rd.table != nil {
+		if len(bytes.TrimSpace(raw)) == 0 || rd.table.row(strings.ToValidUTF8(string(raw), "")) {
+			return nil
+		}
+		if err := rd.closeTable(); err != nil {
+			return err
+		}
+	}
 	if rd.open == 0 && !rd.prefixed && !rd.book.index.may(raw) && !collector(raw) {
 		rd.plainHead(raw)
+		return nil
+	}
+	if rd.openTable(raw) {
 		return nil
 	}
 	key, rest := unwrap(raw)
@@ -354,6 +366,9 @@ func (rd *reader) hold(ev *inspect.LogEvent) {
 
 // finish hands out the blocks that no version line followed.
 func (rd *reader) finish() error {
+	if err := rd.closeTable(); err != nil {
+		return err
+	}
 	for _, s := range rd.streams {
 		if s.block != nil {
 			s.pending = append(s.pending, *s.block)

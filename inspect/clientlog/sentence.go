@@ -244,7 +244,7 @@ func (b *book) fill() {
 	for i, w := range b.words {
 		all = append(all, entry{int32(len(b.sentences) + i), w.text})
 	}
-	for i, m := range append(slices.Clone(marks), printedMarks...) {
+	for i, m := range slices.Concat(marks, printedMarks, toolMarks) {
 		all = append(all, entry{int32(len(b.sentences) + len(b.words) + i), m})
 	}
 	all = slices.DeleteFunc(all, func(e entry) bool { return len(e.text) < least })

@@ -16,15 +16,16 @@ import (
 var (
 	messageKeys = []string{"message", "msg", "Message", "@message", "@m", "short_message", "full_message", "log", "textPayload", "MESSAGE", "M", "event", "body", "Body",
 		"text", "content", "RenderedMessage", "rendered", "line", "@mt"}
-	timeKeys    = []string{"@timestamp", "timestamp", "time", "ts", "t", "instant", "datetime", "@t", "timeMillis", "Timestamp", "eventTime", "date", "asctime", "T", "__REALTIME_TIMESTAMP", "created"}
-	levelKeys   = []string{"level", "severity", "log.level", "@l", "levelname", "lvl", "L", "Level", "PRIORITY", "SeverityText"}
-	loggerKeys  = []string{"logger", "logger_name", "loggerName", "log.logger", "SourceContext", "caller", "source", "scope", "N", "name", "Category"}
-	threadKeys  = []string{"thread", "thread_name", "threadName", "process.thread.name", "_thread"}
-	groupKeys   = []string{"groupId", "group_id", "group.id", "GroupId", "group", "consumer_group", "consumerGroup"}
-	clientKeys  = []string{"clientId", "client_id", "client.id", "client"}
-	memberKeys  = []string{"memberId", "member_id", "member"}
-	errorKeys   = []string{"error", "err", "exception", "error.message", "@x", "Exception", "exc_info_message", "reason"}
-	stackKeys   = []string{"stack_trace", "stackTrace", "exc_info", "error.stack_trace", "stack", "traceback"}
+	timeKeys   = []string{"@timestamp", "timestamp", "time", "ts", "t", "instant", "datetime", "@t", "timeMillis", "Timestamp", "eventTime", "date", "asctime", "T", "__REALTIME_TIMESTAMP", "created"}
+	levelKeys  = []string{"level", "severity", "log.level", "@l", "levelname", "lvl", "L", "Level", "PRIORITY", "SeverityText"}
+	loggerKeys = []string{"logger", "logger_name", "loggerName", "log.logger", "SourceContext", "caller", "source", "scope", "N", "name", "Category"}
+	threadKeys = []string{"thread", "thread_name", "threadName", "process.thread.name", "_thread"}
+	groupKeys  = []string{"groupId", "group_id", "group.id", "GroupId", "group", "consumer_group", "consumerGroup"}
+	clientKeys = []string{"clientId", "client_id", "client.id", "client"}
+	memberKeys = []string{"memberId", "member_id", "member"}
+	errorKeys  = []string{"error", "err", "exception", "error.message", "exception.exception_message", "exception.exceptionMessage", "thrown.message", "@x", "Exception", "exc_info_message", "reason"}
+	stackKeys  = []string{"stack_trace", "stackTrace", "stacktrace", "exc_info", "error.stack_trace", "error.stack", "err.stack", "exception.stacktrace", "exception.stack_trace", "exception.stackTrace",
+		"thrown.extendedStackTrace", "thrown.stack", "attributes.exception.stacktrace", "stack", "traceback"}
 	wrapperKeys = []string{"logEvent", "jsonPayload", "fields", "event", "log", "record"}
 )
 
@@ -34,7 +35,7 @@ type object map[string]any
 // first is the first of some fields that holds a text or a number.
 func (o object) first(keys []string) string {
 	for _, k := range keys {
-		switch v := o[k].(type) {
+		switch v := o.value(k).(type) {
 		case string:
 			if v != "" {
 				return v
@@ -50,6 +51,18 @@ func (o object) first(keys []string) string {
 		}
 	}
 	return ""
+}
+
+// value is a field by its name, whose dots may stand for objects within objects.
+func (o object) value(key string) any {
+	if v, ok := o[key]; ok {
+		return v
+	}
+	outer, rest, dotted := strings.Cut(key, ".")
+	if inner, ok := o[outer].(map[string]any); dotted && ok {
+		return object(inner).value(rest)
+	}
+	return nil
 }
 
 // structuredLines reads JSON and logfmt, also behind the head of a syslog or journal.
