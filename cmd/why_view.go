@@ -147,7 +147,7 @@ func (w *whyCmd) causeLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Lin
 	if d.AtRecord {
 		lines = append(p.Paragraph("WHY", d.AtWhich()), p.Paragraph("", why)...)
 	}
-	lines = append(lines, render.L("%s%s", show.Indent, d.Sure()))
+	lines = append(lines, p.Paragraph("", d.Sure())...)
 	lines = append(lines, w.occurrenceLines(d, clock)...)
 	if d.TellsEvidence() && !w.flags.verbose {
 		return lines
@@ -155,7 +155,7 @@ func (w *whyCmd) causeLines(c *inspect.Case, d *diagnose.Diagnosis) []render.Lin
 	for _, e := range d.Shown(w.flags.verbose) {
 		lines = append(lines, p.Paragraph("", e)...)
 	}
-	for _, text := range append([]string{d.Assumed(), d.CouldBe(), d.RuledOut(), d.Decide()}, d.Logs(c)...) {
+	for _, text := range append([]string{d.Assumed(), d.CouldBe(), d.RuledOut(), d.Decide()}, d.Logs(c, clock)...) {
 		lines = append(lines, p.Paragraph("", text)...)
 	}
 	if len(d.Records) > 0 && !d.AtRecord {

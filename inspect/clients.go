@@ -1,5 +1,7 @@
 package inspect
 
+import "strconv"
+
 // LogEvent is something a client, broker or JVM wrote into its log.
 type LogEvent struct {
 	Time Time     `json:"time"` // zero where the line carries none
@@ -107,6 +109,14 @@ const (
 type Position struct {
 	File string `json:"file"`
 	Line int    `json:"line"` // from 1; 0 unknown
+}
+
+// String is "file:line", or the file alone where the line is unknown.
+func (p Position) String() string {
+	if p.Line > 0 {
+		return p.File + ":" + strconv.Itoa(p.Line)
+	}
+	return p.File
 }
 
 // LogKind is the kind of a LogEvent.

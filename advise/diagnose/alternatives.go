@@ -158,14 +158,10 @@ func (d *Diagnosis) weakest(r inspect.Rival) string {
 func (d *Diagnosis) Decide() string {
 	open := len(inspect.OpenCauses(d.Rivals)) > 0
 	unclear := d.returnUnclear()
-	settled := d.Cause != inspect.UnknownCause && !open && len(d.Rivals) > 0 && !unclear
 	if d.Basis == inspect.Stated || d.Cause.Explained() && !open && !unclear && d.Confidence == inspect.High {
 		return ""
 	}
-	var ask []string
-	if !settled || !d.given(inspect.FileLog) {
-		ask = append(ask, d.askLog(open))
-	}
+	ask := []string{d.askLog(open)}
 	if unclear && !d.given(inspect.FileGCLog) && d.maybeJava() {
 		ask = append(ask, "its garbage collection log (--gc-log FILE): a pause as long as the session is the cause")
 	}
@@ -175,9 +171,6 @@ func (d *Diagnosis) Decide() string {
 			alive = "a pause or the network"
 		}
 		ask = append(ask, "kubectl get pods -o json (--pods FILE): a restart then is a crash, none is "+alive)
-	}
-	if len(ask) == 0 {
-		return ""
 	}
 	last := len(ask) - 1
 	if last > 0 {

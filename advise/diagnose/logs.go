@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/internal/prose"
@@ -106,10 +107,68 @@ func none(n int) string {
 	return fmt.Sprint(n)
 }
 
-// Logs says of each log file what was read of it, where no log states the cause.
-func (d *Diagnosis) Logs(c *inspect.Case) []string {
+// Logs says of each log file what was read of it, where no log states the cause, and
+// whether its lines miss the departures.
+func (d *Diagnosis) Logs(c *inspect.Case, clock Clock) []string {
 	if d.Basis == inspect.Stated {
 		return nil
 	}
-	return LogsRead(c, []string{d.Group}, d.Member, func(string) bool { return false })
+	out := LogsRead(c, []string{d.Group}, d.Member, func(string) bool { return false })
+	if text := d.astray(c, clock); text != "" {
+		out = append(out, text)
+	}
+	return out
+}
+
+// logSkew is how far the time of a log's line may be from the departure that it is about.
+const logSkew = 5 * time.Second
+
+// astray says that logs have lines on departures of the member, but none at the time of one
+// of those that the group's records show: the lines are about something else, or their
+// clock or time zone is another. "" where that is not so.
+func (d *Diagnosis) astray(c *inspect.Case, clock Clock) string {
+	var nearest *inspect.LogEvent
+	var off time.Duration // of the nearest, after its departure; before it where it is negative
+	var of inspect.Time
+	lines := 0
+	for i := range c.LogEvents {
+		e := &c.LogEvents[i]
+		if d.Member == "" || e.ClientID != d.Member || e.Time.IsZero() || e.Group != "" && e.Group != d.Group || !e.Cause.Info().Departs {
+			continue
+		}
+		lines++
+		for _, oc := range d.Occurrences {
+			if oc.Departure == nil {
+				continue
+			}
+			by := outside(e.Time, oc.Departure.LeftBetween)
+			if by.Abs() <= logSkew {
+				return ""
+			}
+			if nearest == nil || by.Abs() < off.Abs() {
+				nearest, off, of = e, by, oc.at()
+			}
+		}
+	}
+	if nearest == nil {
+		return ""
+	}
+	side := "after"
+	if off < 0 {
+		side = "before"
+	}
+	return fmt.Sprintf("no line of a log falls on a departure of %s: of %s on one, the nearest is %s, at %s, %s %s the departure of %s; is that another departure, clock or time zone?",
+		d.Member, prose.Plural(lines, "line"), nearest.From, clock(nearest.Time), prose.Measured(off.Abs()), side, clock(of))
+}
+
+// outside is how long a moment is after a span of time, negative where it is before it; 0
+// within it.
+func outside(at inspect.Time, span [2]inspect.Time) time.Duration {
+	switch {
+	case at.Before(span[0].Time):
+		return at.Sub(span[0].Time)
+	case at.After(span[1].Time):
+		return at.Sub(span[1].Time)
+	}
+	return 0
 }

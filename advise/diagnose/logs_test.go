@@ -2,6 +2,7 @@ package diagnose_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -41,5 +42,48 @@ func TestLogsReadSaysWhatAFileHeld(t *testing.T) {
 	}
 	if got := diagnose.LogsRead(c, []string{"payments"}, "", func(file string) bool { return file != "old.log" }); len(got) != 1 || got[0] != "old.log: 2 lines read, 1 event: 1 about payments, 1 outside the window" {
 		t.Errorf("without a member %q", got)
+	}
+}
+
+// TestLogsThatMissTheDepartures: lines on departures that fall on none of those that the
+// group's records show are told so, with the nearest, and the log that decides is still asked for.
+func TestLogsThatMissTheDepartures(t *testing.T) {
+	at := func(clock string) inspect.Time {
+		tm, err := time.Parse(time.TimeOnly, clock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return inspect.At(time.Date(2026, 12, 1, tm.Hour(), tm.Minute(), tm.Second(), 0, time.UTC))
+	}
+	clock := func(t inspect.Time) string { return t.Format(time.TimeOnly) }
+	line := func(when string, cause inspect.Cause) inspect.LogEvent {
+		return inspect.LogEvent{ClientID: "orders-2", Time: at(when), Cause: cause, From: inspect.Position{File: "app.log", Line: 3}}
+	}
+	d := &diagnose.Diagnosis{Group: "orders", Member: "orders-2", Cause: inspect.PollIntervalExceeded, Confidence: inspect.Medium, Basis: inspect.Inferred,
+		Rivals: []inspect.Rival{{Cause: inspect.SessionExpired, WhyNot: "its session is 45s"}}}
+	for _, left := range [][2]string{{"02:05:00", "02:05:04"}, {"02:09:52", "02:09:56"}} {
+		l := &inspect.Departure{LeftBetween: [2]inspect.Time{at(left[0]), at(left[1])}}
+		d.Occurrences = append(d.Occurrences, diagnose.Occurrence{Rebalance: &inspect.Rebalance{}, Departure: l})
+	}
+	for _, tt := range []struct {
+		name  string
+		lines []inspect.LogEvent
+		want  string // after what was read of the file
+	}{
+		{"after", []inspect.LogEvent{line("02:10:11", inspect.PollIntervalExceeded), line("02:10:12", inspect.UnknownCause)},
+			"no line of a log falls on a departure of orders-2: of 1 line on one, the nearest is app.log:3, at 02:10:11, 15s after the departure of 02:09:56; is that another departure, clock or time zone?"},
+		{"before", []inspect.LogEvent{line("02:04:00", inspect.PollIntervalExceeded), line("01:09:54", inspect.PollIntervalExceeded)},
+			"no line of a log falls on a departure of orders-2: of 2 lines on one, the nearest is app.log:3, at 02:04:00, 1m before the departure of 02:05:04; is that another departure, clock or time zone?"},
+		{"on it", []inspect.LogEvent{line("02:09:54", inspect.PollIntervalExceeded)}, ""},
+		{"on nothing", []inspect.LogEvent{line("02:10:12", inspect.UnknownCause)}, ""},
+	} {
+		c := &inspect.Case{LogFiles: []inspect.LogFile{{Name: "app.log", Lines: 4, Events: 4}}, LogEvents: tt.lines}
+		got := d.Logs(c, clock)
+		if more := len(got) > 1; more != (tt.want != "") || more && got[1] != tt.want {
+			t.Errorf("%s: %q, want %q after what was read", tt.name, got, tt.want)
+		}
+		if ask := d.Decide(); !strings.Contains(ask, "the log of client orders-2") {
+			t.Errorf("%s: asks %q, want the log of the client", tt.name, ask)
+		}
 	}
 }

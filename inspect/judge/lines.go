@@ -72,13 +72,6 @@ func (e *evidence) pausedBy(ev *inspect.LogEvent) bool {
 	return !ev.Time.Add(length).Before(e.lastAt) && !ev.Time.Add(-length).After(e.hi.Add(logSkew))
 }
 
-func where(ev *inspect.LogEvent) string {
-	if ev.From.Line > 0 {
-		return ev.From.File + ":" + itoa(int32(ev.From.Line))
-	}
-	return ev.From.File
-}
-
 func said(ev *inspect.LogEvent) string {
 	if ev.Reason != "" {
 		return ev.Reason

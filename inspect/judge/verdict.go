@@ -125,9 +125,9 @@ func (v *verdict) hearPauses(e *evidence) {
 		return
 	}
 	ev := slices.MaxFunc(e.pauses, func(x, y *inspect.LogEvent) int { return cmp.Compare(*x.Length, *y.Length) })
-	v.paused = where(ev) + ": the process paused for " + dur(ev.Length.Duration())
+	v.paused = ev.From.String() + ": the process paused for " + dur(ev.Length.Duration())
 	if ev.Length.Duration() < e.session {
-		v.paused = where(ev) + ": the longest pause that it shows of that time is " + dur(ev.Length.Duration())
+		v.paused = ev.From.String() + ": the longest pause that it shows of that time is " + dur(ev.Length.Duration())
 	}
 	v.say(v.paused)
 	if ev.Length.Duration() < e.session || v.cause != inspect.SessionExpired {
@@ -153,7 +153,7 @@ func (v *verdict) state(e *evidence) {
 	if old != ev.Cause && old != inspect.UnknownCause {
 		v.add(old, "the log says otherwise")
 	}
-	v.say(where(ev) + ": " + said(ev))
+	v.say(ev.From.String() + ": " + said(ev))
 }
 
 // stateEnd replaces an inferred cause by the one that the end of the process states.

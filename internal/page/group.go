@@ -105,7 +105,7 @@ func (w *writer) cause(g *Group, d *diagnose.Diagnosis) {
 	if n := len(g.Courses.List) - w.l.courses; n > 0 {
 		g.CoursesCut, g.Courses.List = n, g.Courses.Newest(w.l.courses)
 	}
-	for _, text := range append([]string{d.Assumed(), d.CouldBe(), d.RuledOut(), d.Decide()}, d.Logs(w.c)...) {
+	for _, text := range append([]string{d.Assumed(), d.CouldBe(), d.RuledOut(), d.Decide()}, d.Logs(w.c, w.clock)...) {
 		if text != "" {
 			g.Doubts = append(g.Doubts, text)
 		}
