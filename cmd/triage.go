@@ -17,23 +17,19 @@ const mostTriage = 30
 
 // triageView shows all groups, worst first, and whether they share a cause.
 func (w *whyCmd) triageView(c *inspect.Case, t diagnose.Triage) render.View {
-	rebalanced, times := t.Rebalanced()
+	rebalanced, _ := t.Rebalanced()
 	more := fmt.Sprintf("last %s to %s", prose.Span(c.Window.Length().Round(time.Second)), w.clock(c.Window).Head(c.Window.To.Time))
 	v := render.View{Head: w.clusterLine(c.Cluster, more), Data: whyDoc{w.envelopeOf(whySchema, c), t}}
-	started := ""
-	if n := t.Started(); n > 0 {
-		started = fmt.Sprintf("; in %s members only joined", prose.Plural(n, "group"))
-	}
-	block := render.Block{NoTSV: true, Lines: []render.Line{render.L("%s of %s rebalanced, %s%s", prose.Count(int64(rebalanced)), prose.Plural(len(t.Groups), "group"), prose.Plural(times, "time"), started)}}
+	block := render.Block{NoTSV: true, Lines: []render.Line{render.L("%s", t.Counts())}}
 	if rebalanced > 0 {
 		block.Table = w.triageTable(t.Groups)
 		if n := rebalanced - len(block.Table.Rows); n > 0 && !w.flags.verbose {
 			block.After = append(block.After, render.L("and %s more (-v)", prose.Plural(n, "group")))
 		}
 		block.After = append(block.After, w.sharedLines(t, w.clock(c.Window).Moment)...)
-		block.After = append(block.After, w.page().Label("next", "kgdiag why "+prose.ShellWord(t.Groups[0].Group)+w.connectWords()+w.past.pastWords()))
+		block.After = append(block.After, w.cures(t)...)
 	} else if block.Lines = []render.Line{noGroupLine(c.Gaps)}; len(t.Groups) > t.Unread() {
-		block.Lines = []render.Line{render.L("none of %s rebalanced%s", prose.Plural(len(t.Groups)-t.Unread(), "group"), started)}
+		block.Lines = []render.Line{render.L("%s", t.Counts())}
 	}
 	if n := t.Unread(); n > 0 {
 		block.Lines = append(block.Lines, render.L("of %s nothing of the past was read: whether they rebalanced is not known", prose.Plural(n, "group")))
@@ -73,6 +69,30 @@ func triageRow(d *diagnose.Diagnosis) []render.Span {
 	}
 	return []render.Span{render.P("%s", d.Group), render.P("%d", len(d.Rebalances)), render.S(style, "%d", d.Summary.Evictions),
 		render.P("%s", d.WorstCause()), render.P("%s", d.Member), render.P("%s", d.Cost.NotConsumed()), render.P("%s", coordinator)}
+}
+
+// mostCures is for how many groups the triage says what to set.
+const mostCures = 3
+
+// cures say what to set for the worst groups, and how to see why.
+func (w *whyCmd) cures(t diagnose.Triage) []render.Line {
+	sick := t.Sick()
+	if len(sick) == 0 {
+		return []render.Line{w.page().Label("next", "kgdiag why "+prose.ShellWord(t.Groups[0].Group)+w.connectWords()+w.past.pastWords())}
+	}
+	var lines []render.Line
+	word, names, next := "FIX", 0, ""
+	sick = sick[:min(len(sick), mostCures)]
+	for _, d := range sick {
+		names = max(names, prose.Width(d.Group))
+		next += " " + prose.ShellWord(d.Group)
+	}
+	for _, d := range sick {
+		what, rule := d.InShort()
+		lines = append(lines, w.page().Setting(word, fmt.Sprintf("%-*s  %s", names, d.Group, what), "", rule)...)
+		word = ""
+	}
+	return append(lines, w.page().Command("next", "kgdiag why"+next+w.connectWords()+w.past.pastWords(), "before you set it")...)
 }
 
 // mostShared is how many shared causes the triage shows.

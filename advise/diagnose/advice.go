@@ -52,6 +52,23 @@ func (d *Diagnosis) Fix() *advise.Finding {
 	return nil
 }
 
+// InShort is what to do in a few words, with the rule that says so: the settings, under
+// what condition, or that there is nothing to set.
+func (d *Diagnosis) InShort() (words, rule string) {
+	if stuck := d.StuckFix(); stuck != nil {
+		return "handle one record apart", stuck.ID
+	}
+	f := d.Fix()
+	if f == nil {
+		return "no setting", ""
+	}
+	words = strings.Join(Settings(f.Fix.Set), " and ")
+	if f.Fix.If != "" {
+		words += ", " + f.Fix.If
+	}
+	return words, f.ID
+}
+
 // StuckFix is the finding about the record that explains most of what happened: no
 // timeout cures one that kills, and one that is merely slow gets by with Fix. Nil where
 // the record is not the trouble.

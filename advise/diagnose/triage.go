@@ -85,21 +85,50 @@ func (t *Triage) Rebalanced() (groups, times int) {
 	return groups, times
 }
 
+// Counts says how many rebalances there were in how many of the groups, and in how many
+// more members only joined.
+func (t *Triage) Counts() string {
+	groups, times := t.Rebalanced()
+	read := prose.Plural(len(t.Groups)-t.Unread(), "group")
+	text := fmt.Sprintf("%s in %s of %s", prose.Plural(times, "rebalance"), prose.Count(int64(groups)), read)
+	switch {
+	case groups == 0:
+		text = "none of " + read + " rebalanced"
+	case times == 0:
+		text = prose.Count(int64(groups)) + " of " + read + " now rebalancing"
+	}
+	if n, joins := t.Started(); n > 0 {
+		text += fmt.Sprintf("; in %s more, members only joined (%s)", prose.Count(int64(n)), prose.Plural(joins, "rebalance"))
+	}
+	return text
+}
+
+// Sick are the groups that have to be acted on, worst first.
+func (t *Triage) Sick() []*Diagnosis {
+	var out []*Diagnosis
+	for i := range t.Groups {
+		if d := &t.Groups[i]; d.Verdict == Unstable || d.Verdict == Stuck {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
 // OnlyJoined reports a group in which nothing happened but that members joined: one that
 // was started, or scaled up.
 func (d *Diagnosis) OnlyJoined() bool {
 	return len(d.Rebalances) > 0 && d.Waiting == nil && d.Calm() && d.Verdict == OK
 }
 
-// Started counts the groups in which members only joined.
-func (t *Triage) Started() int {
-	n := 0
+// Started counts the groups in which members only joined, and their rebalances.
+func (t *Triage) Started() (groups, times int) {
 	for i := range t.Groups {
-		if t.Groups[i].OnlyJoined() {
-			n++
+		if d := &t.Groups[i]; d.OnlyJoined() {
+			groups++
+			times += len(d.Rebalances)
 		}
 	}
-	return n
+	return groups, times
 }
 
 // Unread counts the groups of whose past nothing was read: they may have rebalanced.

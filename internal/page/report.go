@@ -135,18 +135,14 @@ func titleOf(t diagnose.Triage) string {
 	case 1:
 		return fmt.Sprintf("%s %s", t.Groups[0].Group, t.Groups[0].Verdict)
 	}
-	rebalanced, times := t.Rebalanced()
-	title := fmt.Sprintf("%s: %d rebalanced, %s", prose.Plural(len(t.Groups), "group"), rebalanced, prose.Plural(times, "time"))
-	if n := t.Started(); n > 0 {
-		title += fmt.Sprintf("; in %s members only joined", prose.Plural(n, "group"))
-	}
-	return title
+	return t.Counts()
 }
 
 // overview has a line for each of several groups that rebalanced.
 func (w *writer) overview(r *Report, t diagnose.Triage) {
 	rebalanced, _ := t.Rebalanced()
-	rebalanced += t.Started()
+	started, _ := t.Started()
+	rebalanced += started
 	for i := range t.Groups {
 		d := &t.Groups[i]
 		if len(d.Rebalances) == 0 && d.Waiting == nil && len(t.Groups) > w.l.groups {
