@@ -74,25 +74,32 @@ func triageRow(d *diagnose.Diagnosis) []render.Span {
 // mostCures is for how many groups the triage says what to set.
 const mostCures = 3
 
-// cures say what to set for the worst groups, and how to see why.
+// cures say what to set for the worst groups, where anything is, and how to see why.
 func (w *whyCmd) cures(t diagnose.Triage) []render.Line {
-	sick := t.Sick()
-	if len(sick) == 0 {
-		return []render.Line{w.page().Label("next", "kgdiag why "+prose.ShellWord(t.Groups[0].Group)+w.connectWords()+w.past.pastWords())}
+	worst := t.Sick()
+	if len(worst) == 0 {
+		worst = []*diagnose.Diagnosis{&t.Groups[0]}
 	}
-	var lines []render.Line
-	word, names, next := "FIX", 0, ""
-	sick = sick[:min(len(sick), mostCures)]
-	for _, d := range sick {
+	worst = worst[:min(len(worst), mostCures)]
+	names, next, cured := 0, "", false
+	for _, d := range worst {
 		names = max(names, prose.Width(d.Group))
 		next += " " + prose.ShellWord(d.Group)
+		_, rule := d.InShort()
+		cured = cured || rule != ""
 	}
-	for _, d := range sick {
+	next = "kgdiag why" + next + w.connectWords() + w.past.pastWords()
+	if !cured {
+		return []render.Line{w.page().Label("next", next)}
+	}
+	var lines []render.Line
+	word := "FIX"
+	for _, d := range worst {
 		what, rule := d.InShort()
 		lines = append(lines, w.page().Setting(word, fmt.Sprintf("%-*s  %s", names, d.Group, what), "", rule)...)
 		word = ""
 	}
-	return append(lines, w.page().Command("next", "kgdiag why"+next+w.connectWords()+w.past.pastWords(), "before you set it")...)
+	return append(lines, w.page().Command("next", next, "before you set it")...)
 }
 
 // mostShared is how many shared causes the triage shows.

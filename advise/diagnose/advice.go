@@ -53,7 +53,7 @@ func (d *Diagnosis) Fix() *advise.Finding {
 }
 
 // InShort is what to do in a few words, with the rule that says so: the settings, under
-// what condition, or that there is nothing to set.
+// what condition. Without a rule, no setting is offered.
 func (d *Diagnosis) InShort() (words, rule string) {
 	if stuck := d.StuckFix(); stuck != nil {
 		return "handle one record apart", stuck.ID

@@ -103,7 +103,7 @@ func (t *Triage) Counts() string {
 	return text
 }
 
-// Sick are the groups that have to be acted on, worst first.
+// Sick are the groups that are unstable or stuck, worst first.
 func (t *Triage) Sick() []*Diagnosis {
 	var out []*Diagnosis
 	for i := range t.Groups {

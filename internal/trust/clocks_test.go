@@ -30,7 +30,7 @@ func TestClocks(t *testing.T) {
 			}
 			for _, tt := range []struct{ words, says string }{
 				{"why orders --since 50s", "3 rebalances"},
-				{"why --since 50s", "1 of 1 group rebalanced, 3 times"},
+				{"why --since 50s", "3 rebalances in 1 of 1 group"},
 				{"history orders --since 50s", "orders  3 rebalances"},
 				{"history orders --since 50s -o json", `"rebalances": 3`},
 				{"describe orders", "orders  Stable"},
