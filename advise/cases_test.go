@@ -120,6 +120,8 @@ var realCases = []realCase{
 	{id: "C62", client: "librdkafka@1.5.0", file: "c.conf", text: "group.id=g\nsocket.timeout.ms=60000\ngroup.max.size=1\n",
 		log:  "No such configuration property: \"group.max.size\"\n",
 		want: []string{"KGD502"}, severity: advise.Error, also: []string{"KGD428"}},
+	{id: "librdkafka receives less than it fetches", client: "librdkafka@2.3.0", file: "c.conf", text: "group.id=g\nsession.timeout.ms=45000\nreceive.message.max.bytes=52428800\n",
+		want: []string{"KGD124"}, severity: advise.Error},
 	{id: "C63", client: "streams@2.7.0", file: "s.properties", text: "application.id=g\nmax.task.idle.ms=400000\nconsumer.max.poll.interval.ms=300000\n",
 		log:  "Detected that the thread is being fenced. This implies that this thread missed a rebalance and dropped out of the consumer group. Will close out all assigned tasks and rejoin the consumer group.\n",
 		want: []string{"KGD118"}, severity: advise.Error},

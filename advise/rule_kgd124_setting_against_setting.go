@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -28,7 +29,7 @@ var _ = register(Rule{
 		}
 		for _, c := range settings.Constraints(s.Family, s.Version) {
 			left, right, ok := s.pair(c)
-			if c.Rule == "" && ok && !c.Holds(left.number(), right.number()) {
+			if c.Rule == "" && ok && s.compares(c) && !c.Holds(left.number(), right.number()) {
 				report(s.contradiction(c, left, right))
 			}
 		}
@@ -43,6 +44,16 @@ func (s *Subject) pair(c settings.Constraint) (left, right Value, ok bool) {
 		return left, right, false
 	}
 	return left, right, left.Origin != inspect.OriginDefault || right.Origin != inspect.OriginDefault
+}
+
+// compares reports whether the library compares the pair, which some do only for settings
+// that the file sets.
+func (s *Subject) compares(c settings.Constraint) bool {
+	set := func(key string) bool {
+		v, ok := s.Get(key)
+		return ok && v.Origin != inspect.OriginDefault
+	}
+	return !slices.ContainsFunc(c.Set, func(k string) bool { return !set(k) }) && !slices.ContainsFunc(c.Unset, set)
 }
 
 // orDefault is Get, with the client's default of settings that no other rule compares.
@@ -80,7 +91,11 @@ func (s *Subject) contradiction(c settings.Constraint, left, right Value) Findin
 		what = "the library only logs a warning"
 	}
 	relation := map[string]string{"<": "not below", "<=": "above", ">": "not above", ">=": "below"}[c.Op]
-	f := s.Finding(sev, fmt.Sprintf("%s is %s, %s %s (%s): %s", left.Spelled, left.say(), relation, right.Spelled, right.say(), what), left, right)
+	plus := ""
+	if c.Plus != 0 {
+		plus = fmt.Sprintf(" + %d", c.Plus)
+	}
+	f := s.Finding(sev, fmt.Sprintf("%s is %s, %s %s%s (%s%s): %s", left.Spelled, left.say(), relation, right.Spelled, plus, right.say(), plus, what), left, right)
 	f.Evidence = append(f.Evidence, "asked for in "+c.Source)
 	f.Fix = s.reconcile(c, left, right)
 	return f
@@ -133,7 +148,7 @@ func (s *Subject) reconcile(c settings.Constraint, left, right Value) *Fix {
 		low, high = right, left
 	}
 	strict := c.Op == "<" || c.Op == ">"
-	if to := s.raised(low, high, strict); to != "" {
+	if to := s.raised(low, high, strict, c.Plus); to != "" {
 		x.Set = map[string]string{low.Key: to}
 		x.Notes = notesFor(low.Key, "above "+high.Spelled+", rounded up")
 	}
@@ -156,10 +171,10 @@ func (s *Subject) reconcile(c settings.Constraint, left, right Value) *Fix {
 	return x
 }
 
-// raised is a value above another one, not below the default; "" where the client does
-// not accept it.
-func (s *Subject) raised(v, above Value, strict bool) string {
-	to := above.number()
+// raised is a value above another one and what is added to it, not below the default; ""
+// where the client does not accept it.
+func (s *Subject) raised(v, above Value, strict bool, plus int64) string {
+	to := above.number() + plus
 	switch {
 	case v.Timed:
 		d := inspect.RoundUp(above.D)

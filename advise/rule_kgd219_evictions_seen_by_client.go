@@ -13,7 +13,7 @@ var _ = register(Rule{
 	ID: "KGD219", Name: "evictions-seen-by-client", Severity: Warning, Since: "v0.2.0", Scope: PerLog,
 	Needs:     []inspect.Fact{inspect.FactClientLog},
 	Uses:      []inspect.Fact{inspect.FactClientConfig},
-	SymptomOf: []string{"KGD701", "KGD702", "KGD704", "KGD716", "KGD215", "KGD105", "KGD101", "KGD102", "KGD103", "KGD113", "KGD201", "KGD214", "KGD217", "KGD220", "KGD226", "KGD227", "KGD608"},
+	SymptomOf: []string{"KGD718", "KGD701", "KGD702", "KGD704", "KGD716", "KGD215", "KGD105", "KGD101", "KGD102", "KGD103", "KGD113", "KGD201", "KGD214", "KGD217", "KGD220", "KGD226", "KGD227", "KGD608"},
 	Doc: Doc{
 		Summary: "The coordinator no longer knew a member, as the client's log says.",
 		Why: "A heartbeat or commit that is answered by UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION, and CommitFailedException, mean that the generation is over for the member: evicted (its session expired, or it did not " +

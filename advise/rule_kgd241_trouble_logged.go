@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/errcode"
@@ -78,6 +79,9 @@ func (s *Subject) otherErrors(told map[inspect.Position]bool, report func(Findin
 // between.
 var tellsAgain = map[inspect.Sign]bool{"nobody_to_ask": true, inspect.SignClaimEnded: true}
 
+// loopBlocked is from when on a blocked event loop delays heartbeats: their usual interval.
+const loopBlocked = 3 * time.Second
+
 // trouble is what a kind of line means.
 type trouble struct {
 	of       func(inspect.LogEvent) bool
@@ -108,6 +112,21 @@ func firstReason(es []inspect.LogEvent) string {
 var troubles = []trouble{
 	{signIs("heartbeat_thread"), Warning, false, "the thread that sends heartbeats ended with an error: the session expires without it, though the consumer may poll",
 		"Look at the error behind the line, and start the client again; where the library itself failed, upgrade it."},
+	{signIs("coordination_ended"), Warning, false, "the task that joins the group and keeps the member in it ended with an error: this consumer does not rejoin, though the process runs",
+		"Look at the traceback behind the line; end the process when the consumer raises, or make a new consumer. Where the library itself failed, upgrade it."},
+	{func(e inspect.LogEvent) bool {
+		return e.Sign == "loop_blocked" && inspect.Or(e.Length, 0) >= loopBlocked
+	}, Warning, false,
+		"the event loop was held up: while one call blocks it, no heartbeat is sent and nothing is polled, and past the session timeout the member is evicted",
+		"Find the call that blocks: sleep, a synchronous request or driver, computing. Await it, or run it in a thread (asyncio.to_thread) or a process."},
+	{signIs("generation_lost"), Warning, false, "the member took part in a rebalance with generation -1: a commit that was refused meanwhile had reset its membership, so that it is none, and the group rebalances again and again",
+		"Upgrade aiokafka to 0.7.1 or later (faust: what it brings), which keeps the generation of a rejoin."},
+	{signIs("revoke_waits"), Warning, false, "the rebalance waits for this worker: faust gives partitions up only when its agents are done with the events they have begun, and one is not; past the rebalance timeout the group goes on without the worker",
+		"Find what that agent waits for (the line names topic and offset): I/O, a lock, a loop without end. Or set stream_wait_empty=False: the partitions are given up at once, and those events are read again."},
+	{signIs("stream_stalled"), Warning, false, "faust's stream does not get on: an agent hangs in an event (waiting for I/O, a lock, a loop without end), or its commits make no progress",
+		"Find what the agent waits for in the event that the line names, and put a timeout on it; lower concurrency and broker_max_poll_records where it is slow only."},
+	{signIs("fetch_stalled"), Warning, false, "faust has seen no fetch for a partition for a while: its consumer does not poll it, as after a rebalance that was not finished, or it is no longer a member",
+		"Look at the lines before it for a rebalance that did not end, or an event loop that was blocked; restart the worker, and upgrade faust and aiokafka."},
 	{signIs("assignor_broken"), Warning, false, "the group's leader could not assign its partitions, or gave one to two members: its assignor failed",
 		"Look at the assignor that the line names, a custom one above all."},
 	{func(e inspect.LogEvent) bool {
@@ -148,6 +167,8 @@ var troubles = []trouble{
 	{func(e inspect.LogEvent) bool { return e.Cause == inspect.CoordinatorMoved }, Info, false, "the coordinator of a partition of __consumer_offsets moved between brokers", "Nothing, if brokers were restarted; their groups find the new one."},
 	{signIs("join_failed", "sync_failed", "manage_loop"), Info, true, "joining the group failed, and the client tries again", "Look at the error; where it goes on, the coordinator's log says why it refuses."},
 	{signIs(inspect.SignUnreachable, inspect.SignConnectFailed), Info, false, "a connection to a broker failed", "See whether that address is reached from this host (kgdiag check)."},
+	{signIs("closed_in_use"), Info, false, "a connection that was in use, or idle, was closed by the other side: an idle limit of the broker (connections.max.idle.ms, 10 min) or of what lies between, or a restart; the client opens another one, and the group is not touched",
+		"Nothing, where the consumer goes on; log.connection.close=false keeps the line away."},
 	{signIs(inspect.SignRequestTimeout, inspect.SignIOTimeout), Info, true, "a request to a broker got no answer in time", "Where it goes on, look at that broker and at what lies between; in a rebalance the answer to JoinGroup comes only when all members have rejoined."},
 	{signIs("find_coordinator", inspect.SignUnavailable, inspect.SignLoading), Info, true, "the search for the coordinator failed, and the client tries again", "Where it goes on, see whether __consumer_offsets is there and has leaders (kgdiag check)."},
 	{func(e inspect.LogEvent) bool {

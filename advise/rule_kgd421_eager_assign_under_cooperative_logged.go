@@ -11,7 +11,7 @@ var _ = register(Rule{
 		Summary: "A program assigns partitions in the eager way under a cooperative assignor, as its log says.",
 		Why: "Under cooperative-sticky a rebalance callback may only add and take partitions (incremental_assign, incremental_unassign). A program or binding that calls " +
 			"assign() is refused, and consumes nothing.",
-		Fix:   "Call incremental_assign and incremental_unassign (confluent-kafka-python 1.6.1 and later do), or use range or roundrobin.",
+		Fix:   "Call incremental_assign and incremental_unassign in the rebalance callback; where the library around librdkafka makes the call, upgrade it (confluent-kafka-python from 1.6.1 on does it right), or use range or roundrobin.",
 		Price: "none",
 		Refs:  []string{"KIP-429", "confluent-kafka-python#1040"},
 	},

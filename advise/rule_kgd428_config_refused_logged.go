@@ -3,6 +3,7 @@ package advise
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
@@ -55,6 +56,20 @@ func (s *Subject) configRefused(e inspect.LogEvent) (what, do string) {
 		return "the client does not start: its request timeout must be longer than its session timeout", "Raise the request timeout above the session timeout."
 	case hasText(e, "max.poll.interval.ms`must be"):
 		return "the client does not start: max.poll.interval.ms is shorter than session.timeout.ms", "Raise max.poll.interval.ms, or lower session.timeout.ms below it."
+	case hasText(e, "connections_max_idle_ms ("):
+		return "the client does not start: connections_max_idle_ms must be above request_timeout_ms, and that above fetch_max_wait_ms", "Set the three in that order; request_timeout_ms is 305 s by default before kafka-python 3.0, 30 s since, connections_max_idle_ms 9 min."
+	case hasText(e, "Heartbeat interval must be lower"):
+		return "the client does not start: heartbeat_interval_ms must be lower than session_timeout_ms", "Lower heartbeat_interval_ms to a third of session_timeout_ms."
+	case hasText(e, "different values for max_poll_interval_ms"):
+		return "the client does not start: the broker is older than Kafka 0.10.1, or api_version says so, and knows no poll interval: max_poll_interval_ms must equal session_timeout_ms there",
+			"Set api_version to the version that the brokers have, or leave max_poll_interval_ms out."
+	case hasText(e, "Unrecognized configs"):
+		return "the client does not start: it knows no setting of the name " + strings.Trim(key, "{}()[],' "), "Correct the spelling (kafka-python writes session_timeout_ms, not session.timeout.ms), or take it out."
+	case hasText(e, "Coordinator requires assignors"):
+		return "the client does not start: partition_assignment_strategy is empty", "Name an assignor, or leave partition_assignment_strategy out."
+	case mustBe.MatchString(e.Text):
+		m := mustBe.FindStringSubmatch(e.Text)
+		return fmt.Sprintf("the client does not start: %s must not be below %s%s", m[1], m[2], m[3]), fmt.Sprintf("Raise %s to %s%s, or leave it out: where it is not set, librdkafka adjusts it.", m[1], m[2], m[3])
 	case hasText(e, "heartbeatInterval"):
 		return "the client does not start: heartbeatInterval must be lower than sessionTimeout", "Lower heartbeatInterval to a third of sessionTimeout."
 	case key != "":
@@ -89,6 +104,9 @@ func (s *Subject) unknownKey(key string) (what, do string) {
 	}
 	return "librdkafka does not start: it knows no setting of the name " + key, "Correct the spelling, or take " + key + " out."
 }
+
+// mustBe is how librdkafka refuses one setting against another.
+var mustBe = pattern.New("`([a-z.]+)` ?must be >= `([a-z.]+)`( \\+ \\d+)?")
 
 var outsideRange = pattern.New(`"([a-z.]+)" value (\d+) is outside (?:of )?allowed range (-?\d+)\.\.(\d+)`)
 

@@ -16,6 +16,12 @@ var _ = register(Rule{
 	},
 	Check: func(s *Subject, report func(Finding)) {
 		if a, found := s.firstAct(inspect.ActNoAssign); found {
+			if a.Call == "go.application.rebalance.enable" {
+				f := s.acted(Error, a.Call+" is true, which hands each rebalance to the program as an event (AssignedPartitions, RevokedPartitions), and nothing in the file calls Assign: the member may read nothing", a)
+				f.Fix.Summary = "Take " + a.Call + " out, or call Assign(e.Partitions) at AssignedPartitions and Unassign() at RevokedPartitions."
+				report(f)
+				return
+			}
 			report(s.acted(Error, "a rebalance callback is set (rebalance_cb), and nothing in the file calls assign: the assignment then waits for it, the member reads nothing, and the group's next rebalance waits too", a))
 		}
 	},

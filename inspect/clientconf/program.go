@@ -62,11 +62,14 @@ func programOf(name string, data []byte) *program {
 	for i := range p.blocks {
 		b := &p.blocks[i]
 		b.loop, b.function = loopHead.MatchString(b.header), functionOf(b.header)
-		b.callback, b.handedOff = callback.MatchString(b.header), handOff.MatchString(b.header)
+		b.callback, b.handedOff = callback.MatchString(quotedSetting.ReplaceAllString(b.header, "")), handOff.MatchString(b.header)
 	}
 	p.findCalls()
 	return p
 }
+
+// quotedSetting is the name of a setting, which may say rebalance too.
+var quotedSetting = pattern.New("[\"'\x60]\\w+(?:\\.\\w+)+[\"'\x60]")
 
 var indentedHead = pattern.New(`(?m)^\s*(?:(?:async )?(?:def|for|with) .*|while .*|class .*|try|else)\s*:\s*$|^\s*end\s*$`)
 
@@ -178,6 +181,10 @@ func (p *program) statementStart(at int) int {
 			depth--
 		case ';', '{', '}':
 			if depth <= 0 {
+				return i + 1
+			}
+		case '\n': // a statement of Go ends with its line
+			if depth <= 0 && p.ext == ".go" && strings.TrimSpace(p.bare[i+1:at]) != "" {
 				return i + 1
 			}
 		}

@@ -18,7 +18,10 @@ var (
 	noAssign    = pattern.New(`rebalance_cb["']?\s*(?::|=>|=|,)|setRebalanceCb\s*\(|rd_kafka_conf_set_rebalance_cb`)
 	// assignsItself is the interface of confluent-kafka-javascript that does what its callback leaves out.
 	assignsItself = pattern.New(`\.consumer\s*\(`)
-	anyAssign     = pattern.New(`\bassign\s*\(|->assign\s*\(|incremental_assign|incrementalAssign|rd_kafka_assign`)
+	// handsRebalancesOn is confluent-kafka-go's setting that makes an event of each rebalance, which the program has to answer.
+	handsRebalancesOn = pattern.New(`"go\.application\.rebalance\.enable"\s*:\s*(?:kafka\.ConfigValue\()?true`)
+	takesRebalances   = pattern.New(`\.(?:Assign|IncrementalAssign)\s*\(`)
+	anyAssign         = pattern.New(`\bassign\s*\(|->assign\s*\(|incremental_assign|incrementalAssign|rd_kafka_assign`)
 )
 
 // makings tells of consumers that are made again and again.
@@ -93,6 +96,9 @@ func (a *acting) timerPeriod(b block) *inspect.Millis {
 func (a *acting) callbacks() {
 	if at := noAssign.FindStringSubmatchIndex(a.code); at != nil && !assignsItself.MatchString(a.bare) && !anyAssign.MatchString(a.bare) && !strings.Contains(a.raw[at[1]:min(at[1]+20, len(a.raw))], "true") {
 		a.add(inspect.Act{Kind: inspect.ActNoAssign, Where: a.position(at[0]), Call: "rebalance_cb"})
+	}
+	if at := handsRebalancesOn.FindStringIndex(a.code); at != nil && !takesRebalances.MatchString(a.bare) {
+		a.add(inspect.Act{Kind: inspect.ActNoAssign, Where: a.position(at[0]), Call: "go.application.rebalance.enable"})
 	}
 	polls := slices.DeleteFunc(a.methods(pollings), func(c call) bool { _, ok := ofConsumer(c, a.made); return !ok })
 	if len(polls) > 0 && !slices.ContainsFunc(polls, func(c call) bool { return !a.insideCallback(c.at) }) {
@@ -201,7 +207,7 @@ func (a *acting) pausedWork() {
 }
 
 // worksOn are calls that may take time: those of a log or of a test do not.
-var worksOn = pattern.New(`(?:^|[^\w.])(?:await\s+)?(?:\w+\.)*(?:process|handle|work|run|execute|apply|accept|save|insert|write|send|publish|sleep|Sleep|get|join|call|invoke|on|do)\w*\s*\(|\b(?:for|while)\b`)
+var worksOn = pattern.New(`(?:^|[^\w.])(?:await\s+)?(?:\w+\.)*(?:process|handle|work|run|execute|apply|accept|save|insert|write|send|publish|sleep|get|join|call|invoke|on|do|Process|Handle|Work|Run|Execute|Apply|Save|Insert|Send|Publish|Sleep|Delay|Invoke)\w*\s*\(|\b(?:for|while)\b`)
 
 var leavesLoop = pattern.New(`\b(?:break|return|exit|os\.Exit|System\.exit)\b`)
 

@@ -21,6 +21,9 @@ var (
 
 func sniffScript(name string, data []byte) int {
 	ext := filepath.Ext(name)
+	if _, program := languages[ext]; program || interpreted.Match(data) {
+		return 0
+	}
 	if ext != ".sh" && ext != ".bash" && ext != ".bat" && ext != ".cmd" && ext != ".service" && !strings.HasPrefix(string(data), "#!") && !isDockerfile(name, data) {
 		return 0
 	}
@@ -29,6 +32,9 @@ func sniffScript(name string, data []byte) int {
 	}
 	return 0
 }
+
+// interpreted is the first line of a program that no shell runs.
+var interpreted = pattern.New(`^#![^\n]*\b(?:python|ruby|node|php|perl)`)
 
 func isDockerfile(name string, data []byte) bool {
 	return strings.HasPrefix(filepath.Base(name), "Dockerfile") || dockerLine.Match(data)

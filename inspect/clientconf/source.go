@@ -86,9 +86,12 @@ func namesClient(data []byte) bool {
 	return false
 }
 
+// newConsumer makes a consumer as Java, JavaScript and PHP do, and Python does not.
+var newConsumer = pattern.New(`\bnew\s+[\w.\\]*KafkaConsumer\(`)
+
 func familyOfText(name string, data []byte) inspect.Family {
 	for _, u := range uses {
-		if bytes.Contains(data, []byte(u.word)) {
+		if bytes.Contains(data, []byte(u.word)) && (u.family != inspect.KafkaPython || !newConsumer.Match(data)) {
 			return u.family
 		}
 	}
@@ -123,7 +126,7 @@ func sniffSource(name string, data []byte) int {
 
 // ofKafka is a word without which a text whose names are short, such as sessionTimeout, is
 // about something else.
-var ofKafka = pattern.New(`(?i)kafka|kgo\.|sarama|brod|group_?id|consumer`)
+var ofKafka = pattern.New(`(?i)kafka|kgo\.|sarama|brod|group_?id|consumer|faust\.App`)
 
 // readSource makes a consumer of each run of settings; one that comes again begins the
 // next consumer.
@@ -156,7 +159,7 @@ func readSource(name string, data []byte, o Options) ([]inspect.ClientConfig, er
 		}
 		text, ok := in.of(a.value, IsDuration(a.key) && a.unit == "")
 		if !ok {
-			b.problem("placeholder", inspect.Position{File: name, Line: a.line}, a.spelled, "", a.spelled+" is set to "+shorten(strings.TrimRight(a.value, " ,;"))+", which is no literal: its value is unknown here")
+			b.problem("placeholder", inspect.Position{File: name, Line: a.line}, a.spelled, "", a.spelled+" is set to "+shorten(strings.TrimRight(expression(a.value), " ,;"))+", which is no literal: its value is unknown here")
 			b.unknown(a.key)
 			continue
 		}

@@ -132,7 +132,10 @@ func literal(expr string, isDuration bool, family inspect.Family) (string, bool)
 
 // wordLiteral takes booleans, bare text of XML, and members of an enumeration.
 func wordLiteral(expr string) (string, bool) {
-	word := strings.TrimRight(strings.TrimSpace(expr), ",;)} ")
+	word := strings.TrimSpace(expr)
+	if i := strings.IndexAny(word, ",;)}"); i > 0 {
+		word = strings.TrimSpace(word[:i]) // what follows is the next argument, or the end of the statement
+	}
 	low := strings.ToLower(word)
 	switch {
 	case low == "true" || low == "false":

@@ -393,6 +393,8 @@ func familyOf(library string) inspect.Family {
 		return inspect.Java
 	case "confluent-kafka-javascript", "karafka":
 		return inspect.Librdkafka
+	case "faust":
+		return inspect.AIOKafka
 	case "broker", "any", "eventhubs":
 		return ""
 	}

@@ -40,6 +40,8 @@ type Constraint struct {
 	Effect        string // Refused, Cut, Capped, Warned or Documented
 	Rule          string // id of the rule that judges the pair by more than its numbers; ""
 	Source        string
+	Set, Unset    []string // Java names that must be set, or must not be, for the library to compare
+	Plus          int64    // added to the right one
 }
 
 // The effects of a constraint that does not hold.
@@ -83,10 +85,11 @@ var load = sync.OnceValue(func() catalogue {
 		}
 	}
 	for _, row := range lines("constraints") {
+		plus, _ := strconv.ParseInt(row[11], 10, 64)
 		for _, client := range strings.Split(row[0], ",") {
 			f := inspect.Family(client)
 			c.constraints[f] = append(c.constraints[f], Constraint{Since: row[1], Before: row[2], Left: Key(row[3]), Op: row[4], Right: Key(row[5]),
-				Effect: row[6], Rule: row[7], Source: row[8]})
+				Effect: row[6], Rule: row[7], Source: row[8], Set: keysOf(row[9]), Unset: keysOf(row[10]), Plus: plus})
 		}
 	}
 	return c
@@ -216,8 +219,20 @@ func Constraints(client inspect.Family, version string) []Constraint {
 	return out
 }
 
+// keysOf splits a list of settings, as a client spells them, into Java names.
+func keysOf(list string) []string {
+	var out []string
+	for _, k := range strings.Split(list, ",") {
+		if k != "" {
+			out = append(out, Key(k))
+		}
+	}
+	return out
+}
+
 // Holds reports whether the constraint holds for two numbers.
 func (c Constraint) Holds(left, right int64) bool {
+	right += c.Plus
 	switch c.Op {
 	case "<":
 		return left < right

@@ -162,6 +162,24 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
+// TestConstraintsOfWhatIsSet holds the pairs that librdkafka compares only where the file
+// sets one, and one of them with room for the protocol.
+func TestConstraintsOfWhatIsSet(t *testing.T) {
+	for _, c := range Constraints(inspect.Librdkafka, "2.3.0") {
+		if c.Left != "receive.message.max.bytes" {
+			continue
+		}
+		if c.Plus != 512 || strings.Join(c.Set, " ") != c.Left || strings.Join(c.Unset, " ") != "queued.max.messages.kbytes" {
+			t.Errorf("%+v", c)
+		}
+		if c.Holds(52428800+511, 52428800) || !c.Holds(52428800+512, 52428800) {
+			t.Error("512 bytes above the fetch suffice, 511 do not")
+		}
+		return
+	}
+	t.Error("no constraint on receive.message.max.bytes")
+}
+
 func TestConstraintsByRelease(t *testing.T) {
 	refused := func(client inspect.Family, version, left, right string) bool {
 		for _, c := range Constraints(client, version) {

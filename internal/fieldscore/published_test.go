@@ -63,6 +63,9 @@ Kafka 4.1.1. Nothing above info is right there; any warning is a false alarm and
 out through ten hours, alone, beside another client's and all together: a hundred hours with a deploy in each, of which ten minutes are
 recorded and the rest is empty. It showed four false alarms, all of what is rare within an hour and adds up in a day, which are gone.
 
+*sweepB* are reports of librdkafka's bindings, kafka-python, aiokafka and faust that were read one after the other, each mended when it was
+read: they train, and hold out nothing.
+
 *variants* are no reports either: inputs thought up in the forms that people use (a snippet of source code in each language, an exception
 alone, settings that a program prints, a broker's file), each with its answer written down before it was run. Each part was scored
 before the code was changed for it; they tune, and whoever thinks them up knows the code: a hold-out they are not.
