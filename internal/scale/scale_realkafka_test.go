@@ -492,7 +492,7 @@ func (r *report) watch() {
 	if err := w.Start(); err != nil {
 		r.t.Fatal(err)
 	}
-	seen := map[string]time.Time{} // by group and generation
+	seen := map[string][]time.Time{} // by group and generation, which begin anew where an empty group was forgotten
 	started, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -510,9 +510,8 @@ func (r *report) watch() {
 			if e.Type != "rebalance" || e.Generation == nil {
 				continue
 			}
-			if key := fmt.Sprintf("%s/%d", e.Group, *e.Generation); seen[key].IsZero() {
-				seen[key] = at
-			}
+			key := fmt.Sprintf("%s/%d", e.Group, *e.Generation)
+			seen[key] = append(seen[key], at)
 		}
 	}()
 	<-started
@@ -534,8 +533,8 @@ func (r *report) watch() {
 	}
 	var took []time.Duration
 	for key, at := range changes {
-		if s, ok := seen[key]; ok {
-			took = append(took, s.Sub(at))
+		if i := slices.IndexFunc(seen[key], at.Before); i >= 0 {
+			took = append(took, seen[key][i].Sub(at))
 		}
 	}
 	slices.Sort(took)
