@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/errcode"
@@ -41,12 +42,38 @@ var _ = register(Rule{
 			if c.Number == 0 {
 				what = c.Name + namedPartition(es) + ": " + c.Meaning // a client's own
 			}
+			do := c.Do
+			if offset := repeatedOffset(es); offset != "" {
+				sev, what = Warning, fmt.Sprintf("%s: the same offset (%s) is out of range again and again: nothing has been committed since the first time, so each start falls back to it", c.Name, offset)
+				do = "See why commits do not go through (the lines of OffsetCommit, a callback that fails), or that the program commits at all; set the group's offset by hand once (kafka-consumer-groups --reset-offsets, with the group stopped)."
+			}
 			f := s.logged(sev, what, es)
-			f.Fix = &Fix{Summary: c.Do}
+			f.Fix = &Fix{Summary: do}
 			report(f)
 		}
 	},
 })
+
+// outOfRange is how clients name an offset that is not in its partition.
+var outOfRange = pattern.New(`(?i)offset (\d+) (?:is )?out of range for (?:partition |topic-partition )?(\S.*?\))`)
+
+// repeatedOffset is the offset of a partition that two lines, a minute apart or more, find
+// out of range; "" for none.
+func repeatedOffset(es []inspect.LogEvent) string {
+	first := map[string]inspect.LogEvent{}
+	for _, e := range es {
+		m := outOfRange.FindStringSubmatch(e.Text)
+		if m == nil || e.Time.IsZero() {
+			continue
+		}
+		if f, again := first[m[1]+m[2]]; !again {
+			first[m[1]+m[2]] = e
+		} else if e.Time.Sub(f.Time.Time) >= time.Minute {
+			return m[1]
+		}
+	}
+	return ""
+}
 
 // namedPartition is " (orders-7)", the partition that the first of some lines names; "" for
 // none.

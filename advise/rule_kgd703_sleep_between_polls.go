@@ -19,12 +19,25 @@ var _ = register(Rule{
 		Refs:  []string{"KIP-62", "KafkaConsumer javadoc, Detecting Consumer Failures"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
+		if a, found := s.firstAct(inspect.ActCallbackSleeps); found {
+			sev := Info
+			if length(a) >= longCallback {
+				sev = Warning
+			}
+			f := s.acted(sev, fmt.Sprintf("%s waits %s within a rebalance callback, which runs within poll: meanwhile nothing is polled, and the group's rebalance waits for a callback of revoked partitions, at most for its rebalance timeout", a.Call, span(length(a))), a)
+			f.Fix.Summary = "Only commit or store in a rebalance callback, and return at once; do the rest in the poll loop or in another thread."
+			report(f)
+		}
 		limit, ok := s.workLimit()
 		if ok {
 			s.sleepsTooLong(limit, report)
 		}
 	},
 })
+
+// longCallback is from when on a callback that sleeps is worth a warning: longer than a
+// heartbeat's interval, so that the others of the group wait visibly.
+const longCallback = 3 * time.Second
 
 // sleepsTooLong reports a sleep or a back-off that alone exceeds the limit, or does so for
 // a full poll.

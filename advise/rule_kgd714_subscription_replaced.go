@@ -17,6 +17,11 @@ var _ = register(Rule{
 		Refs:    []string{"KafkaConsumer.subscribe"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
+		if a, found := s.firstAct(inspect.ActCallbackDropped); found {
+			f := s.acted(Warning, fmt.Sprintf("%s replaces the subscription of %s, and has no rebalance callback (on_assign, listener): the callback of the first call is never called", a.Call, line(*a.Other, a.Where.File)), a)
+			f.Fix.Summary = "Call subscribe() once, with the callback; where one of two calls is meant, put the second into an else branch."
+			report(f)
+		}
 		if a, found := s.firstAct(inspect.ActResubscribes); found {
 			if a.Topics == "" {
 				report(s.acted(Warning, fmt.Sprintf("%s is called on each pass of the loop at %s: each call sets the subscription anew, and the group rebalances where it has changed", a.Call, line(*a.Other, a.Where.File)), a))

@@ -202,6 +202,11 @@ const (
 	ActNoAssign        ActKind = "callback_without_assign"
 	ActPollsInCallback ActKind = "polls_in_callback"   // only the rebalance callback polls
 	ActConsumedOnce    ActKind = "consumed_once"       // sarama's Consume is not called again
+	ActPolledOnce      ActKind = "polled_once"         // subscribes and is polled once, not in a loop
+	ActSeekEarly       ActKind = "seeks_early"         // seeks after subscribe and before a poll; Other is the subscribe
+	ActCallbackDropped ActKind = "callback_dropped"    // a second subscribe without the callback of the first; Other is the first
+	ActNeverCommits    ActKind = "never_commits"       // automatic commits are off, and nothing in the text commits
+	ActCallbackSleeps  ActKind = "callback_sleeps"     // within a rebalance callback; Length is how long
 	ActPausedWork      ActKind = "paused_without_poll" // pauses, works and resumes without a poll between
 	ActPausedStream    ActKind = "stream_paused"       // Vert.x: no poll until resume; Length is how long
 	ActResubscribes    ActKind = "subscribes_again"    // a subscription replaces the one before; Other is the earlier one

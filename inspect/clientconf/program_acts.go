@@ -18,7 +18,7 @@ func actsOf(name string, data []byte, family inspect.Family) []inspect.Act {
 	a := &acting{program: programOf(name, data), family: family}
 	a.made = a.consumers()
 	a.regions = a.pollRegions()
-	for _, find := range []func(){a.memberships, a.work, a.makings, a.timers, a.callbacks, a.endings, a.threads} {
+	for _, find := range []func(){a.memberships, a.work, a.makings, a.timers, a.callbacks, a.endings, a.threads, a.order} {
 		find()
 	}
 	if len(a.out) == 0 && len(a.made) > 0 && namesClient(data) {
@@ -488,6 +488,9 @@ func (a *acting) work() {
 		for _, m := range w.calls.FindAllStringSubmatchIndex(a.bare, -1) {
 			if m[0] > 0 && (isNamePart(a.bare[m[0]-1]) || w.kind == inspect.ActSleep && a.bare[m[0]-1] == '.') {
 				continue
+			}
+			if w.kind == inspect.ActSleep && a.rebalancedAt(m[0]) {
+				a.callbackSleeps(m[0], m[1])
 			}
 			r, ok := a.regionAt(m[0])
 			if !ok || waits.start <= m[0] && m[0] < waits.end || a.handedOff(m[0], r) || told[w.kind] >= 3 {

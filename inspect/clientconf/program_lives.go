@@ -3,6 +3,7 @@ package clientconf
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/internal/pattern"
@@ -139,6 +140,22 @@ func (a *acting) pausedStream() {
 		}
 		a.add(act)
 		return
+	}
+}
+
+var revoked = pattern.New(`(?i)on_?revoke|on_?lost|PartitionsRevoked|PartitionsLost|partitions_?revoked|REVOKE_PARTITIONS`)
+
+// rebalancedAt reports whether a call stands in a callback for partitions that come or go.
+func (a *acting) rebalancedAt(at int) bool {
+	return a.insideCallback(at) || slices.ContainsFunc(a.around(at), func(b block) bool { return revoked.MatchString(b.header) })
+}
+
+// callbackSleeps tells of a sleep within a rebalance callback, which the rebalance waits for.
+func (a *acting) callbackSleeps(at, open int) {
+	written := strings.TrimRight(a.bare[at:open], "( 0123456789")
+	args, _ := a.arguments(open - 1)
+	if d := a.sleepLength(written, args); d != nil && d.Duration() >= time.Second {
+		a.add(inspect.Act{Kind: inspect.ActCallbackSleeps, Where: a.position(at), Call: written, Length: d})
 	}
 }
 
