@@ -84,7 +84,8 @@ func (h *historyCmd) run(c *cobra.Command, args []string) error {
 // nothingRead explains a log of which nothing could be read.
 func nothingRead(p *past.Past) error {
 	// Without the offsets topic there is no such group; no ACL would bring it.
-	if missing := (*collect.NotFoundError)(nil); errors.Is(p.Log, past.ErrNoLog) && errors.As(p.Missing, &missing) {
+	hidden, none := errors.Is(p.Log, past.ErrNoLog), errors.Is(p.Log, collect.ErrNoOffsetsTopic)
+	if missing := (*collect.NotFoundError)(nil); (hidden || none) && errors.As(p.Missing, &missing) {
 		return groupsError(p.Missing)
 	}
 	name, word := "history", "GROUP"
@@ -95,12 +96,14 @@ func nothingRead(p *past.Past) error {
 		name = fmt.Sprintf("history of %q", p.IDs[0])
 	}
 	err := fmt.Errorf("%s: %s", name, past.Trouble(p.Log))
+	without := "without it: kgdiag watch " + word + " (from now on), kgdiag why " + word + " --for 5m, kgdiag why " + word + " --log FILE"
 	switch {
 	case errors.Is(p.Log, context.Canceled):
 		return p.Log
-	case past.Denied(p.Log), errors.Is(p.Log, past.ErrNoLog):
-		return incomplete(err, "kafka-acls --add --allow-principal User:NAME --operation Read --topic "+locate.OffsetsTopic+
-			"\nwithout it: kgdiag watch "+word+" (from now on), kgdiag why "+word+" --for 5m, kgdiag why "+word+" --log FILE")
+	case none:
+		return incomplete(err, without)
+	case past.Denied(p.Log), hidden:
+		return incomplete(err, "kafka-acls --add --allow-principal User:NAME --operation Read --topic "+locate.OffsetsTopic+"\n"+without)
 	}
 	return incomplete(err, "")
 }

@@ -133,6 +133,7 @@ func Survey(ctx context.Context, cl *kgo.Client, met *kmsg.MetadataResponse) (*R
 	})
 	wg.Wait()
 	s.noteListed(&cluster)
+	s.noteElsewhere(&placement, &read)
 	s.report.Rights = []Right{placement, cluster, read, groups, topics, brokerConfigs, groupConfigs}
 	return s.report, nil
 }
@@ -228,7 +229,7 @@ func (s *surveyor) clusterRight(ctx context.Context) Right {
 	case err != nil:
 		r.fail(err)
 		if r.State == Absent { // before 2.8
-			r.State, r.Detail = Unknown, "brokers before 2.8 do not report it"
+			r.State, r.Detail = Unknown, "the brokers do not say whether that is all (Kafka does since 2.8)"
 		}
 	case resp.ClusterAuthorizedOperations == -1<<31:
 		r.State, r.Detail = Yes, "the broker has no ACLs"
@@ -276,6 +277,14 @@ func (s *surveyor) noteListed(r *Right) {
 	r.Detail = seen
 	if s.report.Listed < len(s.brokers) {
 		r.State = Silent
+	}
+}
+
+// noteElsewhere says so where groups are listed though their topic is not there.
+func (s *surveyor) noteElsewhere(placement, read *Right) {
+	if placement.State == Absent && len(s.groups) > 0 {
+		placement.Detail = "the topic does not exist, yet there are groups: the service keeps them elsewhere"
+		read.State, read.Detail = Absent, "there is no such topic"
 	}
 }
 

@@ -3,6 +3,8 @@ package access
 import (
 	"fmt"
 	"strings"
+
+	"github.com/kgdiag/kgdiag/locate"
 )
 
 // Works is how far a command works.
@@ -70,8 +72,9 @@ func (r *Report) missing(n *need) (State, bool) {
 		// broker has listed the group.
 		state, n.id = No, OffsetsTopic
 	}
-	// Nothing to show is not something missing: groups may be absent.
-	return state, state == No || state == Silent || state == Absent && n.vital && n.id != Groups
+	// Nothing to show is not something missing: groups, and settings of theirs, may be absent.
+	absent := state == Absent && (n.id == OffsetsTopic || n.id == OffsetsRead || n.id == BrokerConfigs)
+	return state, state == No || state == Silent || absent
 }
 
 // lack notes what a command loses without a right.
@@ -84,8 +87,8 @@ func (c *Command) lack(n need, state State) {
 		c.Works = Partly
 		c.Without = append(c.Without, n.lost)
 	}
-	if state == Absent {
-		c.Without = []string{"no group has ever committed or joined, or the service keeps its groups elsewhere"}
+	if state == Absent && n.id == OffsetsTopic {
+		c.Without = []string{locate.OffsetsTopic + ": it does not exist"}
 	}
 }
 

@@ -217,6 +217,9 @@ func (s *surveyor) brokerConfigs(ctx context.Context) Right {
 	if len(s.brokers) > 0 {
 		r.fromConfigs(s.configs(ctx, s.brokers[0], kmsg.ConfigResourceTypeBroker, strconv.Itoa(int(s.brokers[0]))))
 	}
+	if r.State == Absent && r.Detail == "" {
+		r.Detail = "the broker does not name the bounds of groups' timeouts"
+	}
 	return r
 }
 
@@ -236,15 +239,19 @@ func (s *surveyor) groupConfigs(ctx context.Context) Right {
 	return r
 }
 
-func (r *Right) fromConfigs(err error) {
-	if err == nil {
+func (r *Right) fromConfigs(named int, err error) {
+	switch {
+	case err != nil:
+		r.fail(err)
+	case named == 0:
+		r.State = Absent
+	default:
 		r.State = Yes
-		return
 	}
-	r.fail(err)
 }
 
-func (s *surveyor) configs(ctx context.Context, broker int32, kind kmsg.ConfigResourceType, name string) error {
+// configs asks a broker for settings, and counts those that it named.
+func (s *surveyor) configs(ctx context.Context, broker int32, kind kmsg.ConfigResourceType, name string) (named int, err error) {
 	req := kmsg.NewPtrDescribeConfigsRequest()
 	res := kmsg.NewDescribeConfigsRequestResource()
 	res.ResourceType, res.ResourceName = kind, name
@@ -257,12 +264,13 @@ func (s *surveyor) configs(ctx context.Context, broker int32, kind kmsg.ConfigRe
 	req.Resources = append(req.Resources, res)
 	resp, err := req.RequestWith(ctx, s.cl.Broker(int(broker)))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for _, r := range resp.Resources {
 		if err := kerr.ErrorForCode(r.ErrorCode); err != nil {
-			return err
+			return 0, err
 		}
+		named += len(r.Configs)
 	}
-	return nil
+	return named, nil
 }

@@ -132,9 +132,9 @@ func (c *Collector) CollectFrom(ctx context.Context, m *Metadata, sel Selection,
 	r := &run{Collector: c, m: m, sel: sel, want: want, loading: make(chan struct{}, 1), drafts: map[string]*draft{}, failed: map[string]error{},
 		facts: &inspect.Case{Schema: inspect.CaseSchema, Kgdiag: c.opts.Version, GeneratedAt: c.now(),
 			Cluster: c.cluster(m), Gaps: []inspect.Gap{}, Groups: []inspect.Group{}, Brokers: slices.Clone(m.Brokers), OffsetsTopic: m.Offsets}}
-	r.noteOffsetsTopic()
 	r.survey = r.startSurvey(ctx)
 	byBroker := r.choose(ctx)
+	r.noteOffsetsTopic()
 	r.describe(ctx, byBroker)
 	r.missing(ctx)
 	r.enrich(ctx)
@@ -154,7 +154,7 @@ func (r *run) noteOffsetsTopic() {
 	switch {
 	case r.m.OffsetsErr == nil:
 	case errors.Is(r.m.OffsetsErr, ErrNoOffsetsTopic):
-		r.gap(inspect.Gap{Fact: inspect.FactOffsetsTopic, What: "placement of " + locate.OffsetsTopic, Why: ErrNoOffsetsTopic.Error()})
+		r.gap(inspect.Gap{Fact: inspect.FactOffsetsTopic, What: "placement of " + locate.OffsetsTopic, Why: r.m.OffsetsErr.Error()})
 	default:
 		r.gap(need{fact: inspect.FactOffsetsTopic, what: "placement of " + locate.OffsetsTopic,
 			acl: "DESCRIBE on Topic " + locate.OffsetsTopic}.gap("", r.m.OffsetsErr))
@@ -183,6 +183,7 @@ func (r *run) chooseListed(ctx context.Context, names []string) map[int32][]List
 	}
 	r.listed = r.ListAll(ctx, r.m)
 	wg.Wait()
+	r.noteElsewhere(ctx, r.m, r.listed)
 	r.heard = r.listed
 	r.facts.Cluster.Answered = len(r.listed.Answered)
 	r.noteUnlisted()

@@ -107,6 +107,9 @@ func (r *run) readBrokerConfig(ctx context.Context, to broker, b *inspect.Broker
 			b.Config[k] = v
 		}
 	}
+	if len(b.Config) == 0 { // not Kafka's own broker
+		r.gap(inspect.Gap{Fact: inspect.FactBrokerConfig, What: "configuration of broker " + name, Why: "the broker names no setting that concerns groups"})
+	}
 }
 
 // offsetsKeys are the settings of the offsets topic that its groups depend on.

@@ -21,6 +21,36 @@ import (
 // that is routed by coordinator would create it, where it can be.
 var ErrNoOffsetsTopic = errors.New(locate.OffsetsTopic + " does not exist: no group has ever committed or joined here, or the service keeps its groups elsewhere")
 
+// ErrElsewhere is ErrNoOffsetsTopic of a cluster that lists groups all the same.
+var ErrElsewhere error = elsewhere{}
+
+type elsewhere struct{}
+
+func (elsewhere) Error() string {
+	return locate.OffsetsTopic + " does not exist, yet there are groups: the service keeps them elsewhere"
+}
+
+func (elsewhere) Is(target error) bool { return target == ErrNoOffsetsTopic }
+
+// noteElsewhere tells in m whether groups are listed though the offsets topic is not there.
+// It asks for the topic once more: the first group ever may have come with it just now.
+func (c *Collector) noteElsewhere(ctx context.Context, m *Metadata, l *Listing) {
+	if !errors.Is(m.OffsetsErr, ErrNoOffsetsTopic) || len(l.Groups) == 0 {
+		return
+	}
+	if again, err := c.Metadata(ctx); err == nil && errors.Is(again.OffsetsErr, ErrNoOffsetsTopic) {
+		m.OffsetsErr = ErrElsewhere
+	}
+}
+
+// Elsewhere reports whether brokers list groups though m shows no offsets topic.
+func (c *Collector) Elsewhere(ctx context.Context, m *Metadata) bool {
+	if errors.Is(m.OffsetsErr, ErrNoOffsetsTopic) {
+		c.noteElsewhere(ctx, m, c.ListAll(ctx, m))
+	}
+	return errors.Is(m.OffsetsErr, ErrElsewhere)
+}
+
 // Metadata is one Metadata answer (KIP-4, AllowAutoTopicCreation false), which
 // neither creates topics nor needs a coordinator.
 type Metadata struct {
@@ -31,7 +61,7 @@ type Metadata struct {
 	Topics     map[string]TopicMeta
 
 	// Offsets is the placement of __consumer_offsets, nil where OffsetsErr says why:
-	// ErrNoOffsetsTopic, or one of kerr's authorisation errors.
+	// ErrNoOffsetsTopic, ErrElsewhere, or one of kerr's authorisation errors.
 	Offsets    *inspect.OffsetsTopic
 	OffsetsErr error
 

@@ -239,9 +239,14 @@ func (p *Past) take(ctx context.Context, q Query, found Logs) error {
 // reader to whom the rest is worth showing without it.
 func (p *Past) NoteLog() {
 	told := func(g inspect.Gap) bool { return g.Fact == inspect.FactHistory }
-	if p.Log != nil && !slices.ContainsFunc(p.Case.Gaps, told) {
-		p.Case.Gaps = append(p.Case.Gaps, inspect.Gap{Fact: inspect.FactHistory, What: "history", Why: Trouble(p.Log), Needs: "READ on Topic " + locate.OffsetsTopic})
+	if p.Log == nil || slices.ContainsFunc(p.Case.Gaps, told) {
+		return
 	}
+	g := inspect.Gap{Fact: inspect.FactHistory, What: "history", Why: Trouble(p.Log)}
+	if Denied(p.Log) || errors.Is(p.Log, ErrNoLog) {
+		g.Needs = "READ on Topic " + locate.OffsetsTopic
+	}
+	p.Case.Gaps = append(p.Case.Gaps, g)
 }
 
 // Build rebuilds the timelines of a case from its records and observations.

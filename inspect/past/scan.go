@@ -38,13 +38,15 @@ const (
 // lookBacks are the steps by which it does.
 var lookBacks = []time.Duration{6 * time.Hour, 24 * time.Hour, 7 * 24 * time.Hour, 0}
 
-// ErrNoLog is a cluster whose offsets topic cannot be seen.
+// ErrNoLog is a cluster whose offsets topic cannot be seen; one that has none gives
+// collect.ErrNoOffsetsTopic.
 var ErrNoLog = errors.New("the placement of " + locate.OffsetsTopic + " is not known")
 
 // scan reads the log for one Read.
 type scan struct {
 	*Reader
 	c       *inspect.Case
+	m       *collect.Metadata
 	cluster string    // id
 	count   int32     // of the offsets partitions; 0 unknown
 	first   time.Time // from which on it reads
@@ -71,7 +73,7 @@ type spanRead struct {
 // partitions stood at the moments that matter, and, for groups that were named, the
 // reading of the window.
 func (r *Reader) begin(ctx context.Context, m *collect.Metadata, q Query) *scan {
-	s := &scan{Reader: r, cluster: m.ClusterID, count: m.OffsetsPartitions(), first: q.Window.From.Add(-prelude), budget: q.Budget, atOnce: mostAtOnce, cut: map[int32]int64{}, survey: func() *offsetlog.Survey { return nil }}
+	s := &scan{Reader: r, m: m, cluster: m.ClusterID, count: m.OffsetsPartitions(), first: q.Window.From.Add(-prelude), budget: q.Budget, atOnce: mostAtOnce, cut: map[int32]int64{}, survey: func() *offsetlog.Survey { return nil }}
 	if s.count == 0 {
 		return s
 	}
@@ -223,6 +225,9 @@ func (s *scan) partitions(ids []string) (map[int32][]string, error) {
 		out[p] = append(out[p], id)
 	}
 	if len(out) == 0 && len(ids) > 0 {
+		if errors.Is(s.m.OffsetsErr, collect.ErrNoOffsetsTopic) {
+			return nil, s.m.OffsetsErr
+		}
 		return nil, ErrNoLog
 	}
 	return out, nil

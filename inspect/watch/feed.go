@@ -178,7 +178,11 @@ func (w *Watcher) list(ctx context.Context, in chan<- input) {
 func (w *Watcher) tail(ctx context.Context, next map[int32]int64, in chan<- input) {
 	for ctx.Err() == nil {
 		if next == nil {
-			next = w.awaitTopic(ctx)
+			var elsewhere bool
+			if next, elsewhere = w.awaitTopic(ctx); elsewhere {
+				_ = send(ctx, in, input{logGone: collect.ErrElsewhere}) // the end of ctx ends us too
+				return
+			}
 		}
 		if next != nil {
 			req := offsetlog.FollowRequest{From: maps.Clone(next), Filter: w.filter(),
@@ -218,17 +222,20 @@ func (w *Watcher) trouble(ctx context.Context, t offsetlog.Trouble, next map[int
 }
 
 // awaitTopic gives the beginning of every partition to be read, once the topic is
-// there; nil if it is not.
-func (w *Watcher) awaitTopic(ctx context.Context) map[int32]int64 {
+// there; nil if it is not. elsewhere is a service that keeps its groups without one.
+func (w *Watcher) awaitTopic(ctx context.Context) (next map[int32]int64, elsewhere bool) {
 	m, err := w.cfg.Collector.Metadata(ctx)
-	if err != nil || m.Offsets == nil {
-		return nil
+	if err != nil {
+		return nil, false
 	}
-	next := map[int32]int64{}
+	if m.Offsets == nil {
+		return nil, w.cfg.Collector.Elsewhere(ctx, m)
+	}
+	next = map[int32]int64{}
 	for _, p := range w.partitions(m) {
 		next[p] = 0
 	}
-	return next
+	return next, false
 }
 
 // filter asks for the records of the watched groups.

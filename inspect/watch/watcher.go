@@ -181,9 +181,13 @@ func (w *Watcher) Start(ctx context.Context) (*Info, error) {
 	case !w.info.Log:
 		w.info.Offsets = w.few()
 	}
-	kase, err := w.cfg.Collector.Collect(ctx, w.cfg.Selection, collect.Want{Log: w.info.Log, Limits: true})
+	kase, err := w.cfg.Collector.CollectFrom(ctx, m, w.cfg.Selection, collect.Want{Log: w.info.Log, Limits: true})
 	if kase == nil {
 		return nil, err
+	}
+	if w.info.Log && errors.Is(m.OffsetsErr, collect.ErrElsewhere) {
+		w.noLog(m.OffsetsErr)
+		w.info.Offsets = w.few()
 	}
 	w.info.Case, w.info.At, w.info.Unlisted = kase, inspect.At(w.cfg.Now()), inspect.Unlisted(kase.Gaps)
 	var missing *collect.NotFoundError

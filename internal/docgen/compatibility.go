@@ -46,11 +46,65 @@ func ReadCompatibility(dir string) ([]realtest.Kafka, error) {
 	return out, nil
 }
 
+// Dialect is what the commands said that they could not read of a simulated broker that is not Kafka's own, by command.
+type Dialect struct {
+	Title   string
+	Missing map[string][]string
+}
+
+// dialectTitles are the names of the files that the trial of the dialects keeps, in the order of the columns.
+var dialectTitles = []struct{ file, title string }{{"redpanda", "Redpanda"}, {"eventhubs", "Azure Event Hubs"}}
+
+// dialectRows are the rows of the table, with what the user writes.
+var dialectRows = []struct{ key, command string }{{"locate", "locate GROUP"}, {"describe", "describe GROUP"}, {"watch", "watch GROUP"}, {"history", "history GROUP"},
+	{"why", "why GROUP"}, {"triage", "why"}, {"advise", "advise GROUP"}, {"record", "record GROUP"}}
+
+// ReadDialects reads what the trial of the dialects kept in a folder.
+func ReadDialects(dir string) ([]Dialect, error) {
+	var out []Dialect
+	for _, t := range dialectTitles {
+		d := Dialect{Title: t.title}
+		file := filepath.Join(dir, t.file+".json")
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal(text, &d.Missing); err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+// dialectTable is a row for each command, a column for each dialect.
+func dialectTable(b *strings.Builder, dialects []Dialect) {
+	var notes []string
+	b.WriteString("| command |")
+	for _, d := range dialects {
+		b.WriteString(" " + d.Title + ", simulated |")
+	}
+	b.WriteString("\n|---|" + strings.Repeat("---|", len(dialects)) + "\n")
+	for _, row := range dialectRows {
+		fmt.Fprintf(b, "| `%s` |", row.command)
+		for _, d := range dialects {
+			missing, asked := d.Missing[row.key]
+			fmt.Fprintf(b, " %s |", compatCell(missing, asked, &notes))
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("\n")
+	for i, n := range notes {
+		fmt.Fprintf(b, "%d. %s\n", i+1, n)
+	}
+}
+
 // compatCommands are the columns of the table, in the order of the help.
 var compatCommands = []string{"locate", "describe", "watch", "history", "why", "advise", "record"}
 
-// Compatibility is docs/compatibility.md, from what scripts/compat found.
-func Compatibility(found []realtest.Kafka) string {
+// Compatibility is docs/compatibility.md, from what scripts/compat found of real brokers
+// and of the dialects.
+func Compatibility(found []realtest.Kafka, dialects []Dialect) string {
 	slices.SortFunc(found, func(a, b realtest.Kafka) int { return compareVersions(a.Version, b.Version) })
 	var b strings.Builder
 	b.WriteString("# Which brokers were run\n\n" + notice + compatIntro)
@@ -76,6 +130,8 @@ func Compatibility(found []realtest.Kafka) string {
 		fmt.Fprintf(&b, "| %s | %d | %d | %s | %d | %d | %d | %d |\n", k.Version, k.Brokers, len(k.Passed), cmp.Or(strings.Join(k.Failed, ", "), "none"),
 			k.Causes["right"], k.Causes["hedged"], k.Causes["unknown"], k.Causes["wrong"])
 	}
+	b.WriteString(compatSimulated)
+	dialectTable(&b, dialects)
 	b.WriteString(compatDialects)
 	return b.String()
 }
@@ -121,6 +177,15 @@ const compatSuite = "\n## The suite on these brokers\n\n" +
 	"The tests are those of scripts/compat; a test of what a version does not have (groups of type consumer before 4.0, share groups before 4.1) is not run there.\n" +
 	"Of the faults, *right* is the cause that was done, *hedged* names it among others, *unknown* says that it is not known; those that records cannot show are among them.\n" +
 	"Open: on 4.0 a member of a consumer group that does not give partitions up within its rebalance timeout is reported as one that left by itself, at low confidence.\n\n"
+
+const compatSimulated = "\n## Simulated\n\n" +
+	"Redpanda and Azure Event Hubs were not run: the simulated cluster answers as they do, as far as that is known, and every command is run against it (`TestDialects`).\n" +
+	"*yes*: it read all that it reads on Kafka, of a group of one member that had lost another; otherwise the number of what it says that it could not read.\n\n" +
+	"- **Redpanda**, by the source of 24.3: its versions of each request (Fetch to 11, ListGroups to 4, DescribeGroups to 5), no ConsumerGroupDescribe and no DescribeCluster, 16 partitions of\n" +
+	"  `__consumer_offsets` in which groups are placed by a hash of its own, records as Kafka's, and nine settings of a broker, none of which bounds a group. Batches of its own between the records are not simulated.\n" +
+	"- **Azure Event Hubs**, by ApiVersions answers and output that users have published (2019 to 2025): one broker, Metadata to version 5, Fetch to 6, DescribeGroups and ListGroups to 1,\n" +
+	"  no DescribeCluster, members at host 0.0.0.0. Assumed: that `__consumer_offsets` is an unknown topic, and that settings of brokers are refused. Users report that a group whose last member has\n" +
+	"  gone is no longer listed after a while; then kgdiag says that it does not exist.\n\n"
 
 const compatDialects = "\n## What was not run\n\n" +
 	"Confluent Cloud, Amazon MSK, Azure Event Hubs, Aiven, WarpStream, AutoMQ and Redpanda were not run. What kgdiag does where a service hides\n" +

@@ -53,7 +53,11 @@ func TestCompatibilityIsCurrent(t *testing.T) {
 			t.Errorf("%s: failed %v, %d wrong causes, %d tests passed, %d kinds of group", k.Version, k.Failed, k.Causes["wrong"], len(k.Passed), len(k.Groups))
 		}
 	}
-	compare(t, "compatibility.md", Compatibility(found))
+	dialects, err := ReadDialects("testdata/dialects")
+	if err != nil {
+		t.Fatal(err)
+	}
+	compare(t, "compatibility.md", Compatibility(found, dialects))
 }
 
 func TestREADME(t *testing.T) {

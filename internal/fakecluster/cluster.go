@@ -37,6 +37,7 @@ type options struct {
 	users             []user
 	config            map[string]string
 	skew              func(broker int32) time.Duration
+	dialect           *dialect // nil: Apache Kafka's
 	extra             []kfake.Opt
 }
 
@@ -150,7 +151,7 @@ func New(opts ...Option) (*Cluster, error) {
 	for _, opt := range opts {
 		opt(&o)
 	}
-	c := &Cluster{opts: o, nw: &network{tls: o.tls, enclosed: o.enclosed}, pass: rand.Text(), stop: make(chan struct{}),
+	c := &Cluster{opts: o, nw: &network{tls: o.tls, enclosed: o.enclosed, dialect: o.dialect}, pass: rand.Text(), stop: make(chan struct{}),
 		members: map[*Member]struct{}{}, deny: map[string]*kerr.Error{}}
 	c.mirror = newMirror(c)
 	c.nw.hook = c.mirror

@@ -28,7 +28,7 @@ func watched(k kmsg.Key) bool {
 	case kmsg.FindCoordinator, kmsg.JoinGroup, kmsg.SyncGroup, kmsg.LeaveGroup, kmsg.OffsetCommit,
 		kmsg.OffsetDelete, kmsg.DeleteGroups, kmsg.ConsumerGroupHeartbeat,
 		kmsg.DescribeGroups, kmsg.ConsumerGroupDescribe, kmsg.ListGroups, kmsg.OffsetFetch,
-		kmsg.SASLHandshake, kmsg.Metadata:
+		kmsg.SASLHandshake, kmsg.Metadata, kmsg.ApiVersions, kmsg.DescribeConfigs:
 		return true
 	}
 	return false
@@ -142,6 +142,10 @@ func (m *mirror) response(c *conn, r *request, resp kmsg.Response) kmsg.Response
 		}
 	}
 	denied := m.c.denied(c, resp)
+	if d := m.c.opts.dialect; d != nil && !c.member {
+		d.answer(r.body, resp)
+		denied = resp
+	}
 	if !c.member && m.c.opts.advertise != nil && m.c.advertised(resp) {
 		return resp
 	}

@@ -35,6 +35,7 @@ type network struct {
 	hook     hook
 	tls      *tls.Config
 	enclosed bool // no TCP
+	dialect  *dialect
 
 	mu    sync.Mutex
 	nodes []*node
@@ -335,6 +336,9 @@ func (c *conn) fill() error {
 	}
 	if !c.privileged && !c.n.gate.wait(c.done) {
 		return net.ErrClosed
+	}
+	if d := c.n.nw.dialect; d != nil && !c.member && !d.takes(r.key, r.version) {
+		return fmt.Errorf("%s version %d: not offered", kmsg.Key(r.key).Name(), r.version)
 	}
 	if r.body != nil && !c.privileged {
 		c.n.nw.hook.request(c, r)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -36,7 +37,11 @@ const (
 type looked struct {
 	words string
 	holds []string
+	past  bool // it counts all rebalances of the group
 }
+
+// rebalanced is where a command counts the rebalances of a group.
+var rebalanced = regexp.MustCompile(`\b(\d+) rebalances`)
 
 // broken is a stage of the table: a group with a past on a cluster, and how to reach it.
 type broken struct {
@@ -44,6 +49,7 @@ type broken struct {
 	group   string
 	connect []string // flags; -b of the cluster if empty
 	rows    []looked
+	known   int // rebalances of the group before the break
 	cells   *atomic.Int64
 	silent  *atomic.Int64 // cells that told nothing though something was missing
 }
@@ -51,7 +57,7 @@ type broken struct {
 // newBroken makes a group with three rebalances in its past and one member that stays.
 func newBroken(t *testing.T, c *cluster) *broken {
 	t.Helper()
-	b := &broken{c: c, group: name("breaks"), cells: new(atomic.Int64), silent: new(atomic.Int64)}
+	b := &broken{c: c, group: name("breaks"), known: 3, cells: new(atomic.Int64), silent: new(atomic.Int64)}
 	topic := name("breaks")
 	c.topic(topic, 4)
 	c.produce(topic, 20)
@@ -79,16 +85,16 @@ func newBroken(t *testing.T, c *cluster) *broken {
 	more.Close()
 	members(1)
 	b.rows = []looked{
-		{"locate " + b.group, []string{b.group, "agrees"}},
-		{"describe " + b.group, []string{"Stable", "stays"}},
-		{"why " + b.group, []string{"3 rebalances"}},
-		{"why", []string{" rebalanced, "}}, // other tests' groups may be worse, and the list ends after the worst
-		{"history " + b.group, []string{"3 rebalances"}},
-		{"watch " + b.group + " --for " + breakFor.String(), []string{"end "}},
-		{"check", []string{"fully"}},
-		{"record " + b.group + " --to " + filepath.Join(t.TempDir(), "x.kgcase"), []string{"3 rebalances"}},
-		{"why " + b.group + " --for " + breakFor.String(), []string{"3 rebalances"}},
-		{"top " + b.group, []string{b.group}},
+		{words: "locate " + b.group, holds: []string{b.group, "agrees"}},
+		{words: "describe " + b.group, holds: []string{"Stable", "stays"}},
+		{words: "why " + b.group, past: true},
+		{words: "why", holds: []string{" rebalanced, "}}, // other tests' groups may be worse, and the list ends after the worst
+		{words: "history " + b.group, past: true},
+		{words: "watch " + b.group + " --for " + breakFor.String(), holds: []string{"end "}},
+		{words: "check", holds: []string{"fully"}},
+		{words: "record " + b.group + " --to " + filepath.Join(t.TempDir(), "x.kgcase"), past: true},
+		{words: "why " + b.group + " --for " + breakFor.String(), past: true},
+		{words: "top " + b.group, holds: []string{b.group}},
 	}
 	return b
 }
@@ -98,9 +104,23 @@ func newBroken(t *testing.T, c *cluster) *broken {
 var lacks = []string{"not read", "could not", "timed out", "time that --timeout", "no answer", "not answer", "LOST", "UNKNOWN", "unknown", "FAIL", "partly", "incomplete", "did not", "not connected",
 	"denied", "unverified", "no leader", "not reached", "cannot", "refused", "failed", "does not list", "nothing works", "moved", "no broker", "died", "unavailable", "not available", "expired", "closed"}
 
-// whole reports whether a run shows what was there before the break.
-func (l looked) whole(r result) bool {
+// whole reports whether a run shows what was there before the break: of rebalances all that
+// were known, and those that the break has made.
+func (b *broken) whole(l looked, r result) bool {
+	if l.past && counted(r) < b.known {
+		return false
+	}
 	return !slices.ContainsFunc(l.holds, func(w string) bool { return !strings.Contains(r.stdout, w) })
+}
+
+// counted is how many rebalances a run tells of the group; -1 where it tells no number.
+func counted(r result) int {
+	m := rebalanced.FindStringSubmatch(r.stdout)
+	if m == nil {
+		return -1
+	}
+	n, _ := strconv.Atoi(m[1]) // digits
+	return n
 }
 
 // each runs all commands at once, and judges them. The break is under way, or midway is
@@ -163,7 +183,7 @@ func (b *broken) judge(t *testing.T, row looked, r result) string {
 		t.Errorf("took longer than %s: %s", most, r)
 	case r.code != 0 && r.code != 1 && r.code != 3:
 		t.Errorf("exit %d: %s", r.code, r)
-	case row.whole(r):
+	case b.whole(row, r):
 		return "whole"
 	case !said && (r.code != 3 || r.stderr == ""): // exit 3 with its error tells
 		b.silent.Add(1)
@@ -234,6 +254,11 @@ func (b *broken) rest(t *testing.T) {
 		if d.code != 0 || !strings.Contains(d.stdout, "Stable") {
 			return fmt.Errorf("%s", d)
 		}
+		h := kgdiag(t, "history", b.group, "-b", b.c.bootstrap)
+		if h.code != 0 || counted(h) < b.known {
+			return fmt.Errorf("%s", h)
+		}
+		b.known = counted(h)
 		return nil
 	})
 }
@@ -260,7 +285,7 @@ func TestBreaksOnTheWay(t *testing.T) {
 		if strings.HasPrefix(row.words, "top") {
 			continue
 		}
-		if r := kgdiag(t, append(strings.Fields(row.words), b.flags()...)...); !row.whole(r) {
+		if r := kgdiag(t, append(strings.Fields(row.words), b.flags()...)...); !b.whole(row, r) {
 			t.Errorf("of a cluster that is well: %s", r)
 		}
 	}
