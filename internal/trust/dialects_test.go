@@ -173,3 +173,19 @@ func inFile(t *testing.T, name string, missing map[string][]string) {
 		t.Errorf("%s is not what the commands say (go test ./internal/trust -run TestDialects -update):\n%s", file, got)
 	}
 }
+
+// TestWatchBeforeTheFirstGroupElsewhere: where nothing tells yet that the service has no
+// offsets topic, a watch waits for it, and goes by polls once there are groups without one.
+func TestWatchBeforeTheFirstGroupElsewhere(t *testing.T) {
+	d := dialects[1]
+	s := newStage(t, d.brokers, d.opts...)
+	w := start(t, setup{}, append([]string{"watch", "late", "--for", "12s"}, d.connect(s)...)...)
+	w.until(&w.out, "states every")
+	s.join(t, "late", "first", 1)
+	w.until(&w.out, "the service keeps them elsewhere")
+	w.until(&w.out, "appeared")
+	s.join(t, "late", "second", 2)
+	if r := w.wait(); r.code != 0 || !strings.Contains(r.out, "gen >=2   +second") {
+		t.Errorf("the rebalance after it is not told: %s", r)
+	}
+}
