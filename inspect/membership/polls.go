@@ -48,6 +48,9 @@ func (t *Group) Poll(o *inspect.Observation) []Change {
 		t.begin(o)
 		return nil
 	case t.movedOn(o):
+		if t.Type == inspect.UnknownType { // records were awaited, and never came
+			t.classify(o)
+		}
 		return t.pollStep(o)
 	}
 	t.restAt = o.To.Time
@@ -108,14 +111,19 @@ func (t *Group) hand(owners map[TopicPartition]string) {
 
 // begin takes the first sight of the group: what it is now is no news.
 func (t *Group) begin(o *inspect.Observation) {
+	t.classify(o)
+	t.known = true
+	t.takePoll(o, t.Sighted(o), t.bound(o))
+}
+
+// classify takes the type of the group from what a poll saw.
+func (t *Group) classify(o *inspect.Observation) {
 	if t.Type = inspect.Classic; o.Epoch != nil {
 		t.Type = inspect.Consumer
 		if s := t.snapshot; s != nil && (s.Type == inspect.Share || s.Type == inspect.Streams) {
 			t.Type = s.Type
 		}
 	}
-	t.known = true
-	t.takePoll(o, t.Sighted(o), t.bound(o))
 }
 
 // takePoll makes what a poll saw the state of the group.

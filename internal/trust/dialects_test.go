@@ -185,7 +185,7 @@ func TestWatchBeforeTheFirstGroupElsewhere(t *testing.T) {
 	w.until(&w.out, "the service keeps them elsewhere")
 	w.until(&w.out, "appeared")
 	s.join(t, "late", "second", 2)
-	if r := w.wait(); r.code != 0 || !strings.Contains(r.out, "gen >=2   +second") {
+	if r := w.wait(); r.code != 0 || !strings.Contains(r.out, "gen >=2") || !strings.Contains(r.out, "+second") {
 		t.Errorf("the rebalance after it is not told: %s", r)
 	}
 }
