@@ -58,6 +58,6 @@ func abandonedJoin(e inspect.LogEvent) bool {
 	return strings.Contains(e.Text, "[join_group] Timed out") ||
 		strings.Contains(e.Text, "Failed to join group") && strings.Contains(e.Text, "i/o timeout") ||
 		strings.Contains(e.Text, brokenJoin) || // ruby-kafka, whose socket_timeout is below the wait
-		strings.Contains(e.Text, "Error sending JoinGroupRequest") && strings.Contains(e.Text, "imed out") || // kafka-python
+		strings.Contains(e.Text, "Error sending JoinGroupRequest") && (strings.Contains(e.Text, "imed out") || strings.Contains(e.Text, "RequestTimedOutError")) || // kafka-python, aiokafka
 		strings.Contains(e.Text, "Request JoinGroup(") && strings.Contains(e.Text, "timed out")
 }

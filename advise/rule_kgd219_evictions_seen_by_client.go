@@ -49,9 +49,17 @@ var _ = register(Rule{
 			f.Evidence = append(f.Evidence, "no line about a poll timeout precedes it")
 		}
 		f.Fix = s.evictedFix(out, told)
+		if slices.ContainsFunc(out, func(e inspect.LogEvent) bool { return raisedAtTop.MatchString(e.Text) }) {
+			f.Message += "; the line is an exception as a program prints it: where nothing catches it, the process ends, and its restart is the next rebalance"
+			f.Fix.Summary += " Catch the exception of a commit, and go on polling."
+		}
 		report(f)
 	},
 })
+
+// raisedAtTop is how Python, .NET and PHP print the exception of a commit, most of all one
+// that nothing has caught.
+var raisedAtTop = pattern.New(`^(?:cimpl\.KafkaException: |confluent_kafka\.error\.|Unhandled exception\. Confluent\.Kafka|PHP Fatal error: +Uncaught RdKafka|kafka\.errors\.CommitFailedError: |aiokafka\.errors\.CommitFailedError: )`)
 
 // evictions are a client's lines that say it was put out, but for those behind a poll
 // timeout; told says so where it had been told of a rebalance and had not rejoined within

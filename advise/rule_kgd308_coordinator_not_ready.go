@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
@@ -28,6 +29,9 @@ var _ = register(Rule{
 			es := s.Logged(errorIs(name))
 			if often(es) <= fewErrors && (len(es) > fewErrors || !s.neverJoined(es)) {
 				continue
+			}
+			if len(es) <= fewErrors && slices.ContainsFunc(s.logs, abandonedJoin) {
+				continue // a coordinator was found, and sent JoinGroup: what is wrong comes after it
 			}
 			what := name
 			if len(es) > 1 {
