@@ -192,7 +192,7 @@ func nothingOf(rule *Rule) lack {
 	case PerFile:
 		return lack{"no configuration was read (add -f FILE)", "add -f FILE"}
 	}
-	return lack{"no consumer was found in what was read", "nothing to check"}
+	return lack{"no consumer was found in what was read", "add -f FILE"}
 }
 
 // mergeUnchecked joins the entries of one group that have the same reason, in place.

@@ -35,7 +35,12 @@ var _ = register(Rule{
 				return ""
 			}
 		}
-		return "the version of the brokers could not be determined"
+		for _, b := range s.Case.Brokers {
+			if b.Version != "" {
+				return "which of several versions the brokers are is not known: " + b.Version
+			}
+		}
+		return "the version of the brokers was not read"
 	},
 	Check: func(s *Subject, report func(Finding)) {
 		for _, b := range s.Case.Brokers {

@@ -260,10 +260,15 @@ const (
 
 // unreadBrokerKey says that no broker told the value of a key; "" where one did.
 func (s *Subject) unreadBrokerKey(key string) string {
+	read := false
 	for _, b := range s.Case.Brokers {
 		if _, ok := b.Config[key]; ok {
 			return ""
 		}
+		read = read || len(b.Config) > 0
+	}
+	if read {
+		return key + " is not among the settings that the brokers gave"
 	}
 	return key + " of the brokers was not read"
 }

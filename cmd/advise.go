@@ -37,6 +37,7 @@ type adviseCmd struct {
 	diff        bool
 
 	// What the flags mean.
+	again  string          // the run as it was called, for commands to copy
 	agreed project.Project // what the project file says
 	floor  advise.Severity // of findings that are shown
 	tripAt advise.Severity // --fail-on of a severity; "" for none
@@ -78,7 +79,7 @@ A file .kgdiag.yaml in the working directory (--project) holds what a team agree
 	f.StringVar(&o.gcPause, "gc-pause", "", "longest pause of the whole process, `12s`")
 	f.StringVar(&o.from, "from", "", "read a case `FILE` instead of a cluster")
 	f.StringVar(&o.since, "since", "1h", "history to look at, back to a `TIME`: a duration, an RFC 3339 time, or HH:MM")
-	f.StringVar(&o.minSeverity, "min-severity", "warning", "lowest severity to show: info|warning|error")
+	f.StringVar(&o.minSeverity, "min-severity", "warning", "lowest `SEVERITY` to show: info|warning|error")
 	f.StringSliceVar(&o.disable, "disable", nil, "rule `ID` that is not run (repeatable)")
 	f.StringVar(&o.failOn, "fail-on", "error", "exit 1 from this severity on (a symptom counts as its cause), or if `WHAT` happened: never|info|warning|error|rebalance|eviction|CAUSE")
 	f.BoolVar(&o.diff, "diff", false, "print a patch of the -f files that follows the advice, instead of the findings")
@@ -90,6 +91,7 @@ A file .kgdiag.yaml in the working directory (--project) holds what a team agree
 }
 
 func (o *adviseCmd) run(cmd *cobra.Command, args []string) error {
+	o.again = argWords(cmd, args) + o.connectWords()
 	groups := append(slices.Clone(o.groups.group), args...)
 	if err := o.complete(cmd.Context(), groups); err != nil {
 		return err

@@ -42,13 +42,16 @@ func TestAdviseOnAFile(t *testing.T) {
 warning KGD101 heartbeat-over-third    c.properties:3
        heartbeat.interval.ms is 20s, over a third of session.timeout.ms (45s): 2
        heartbeats fit into one session, three should
-       set       heartbeat.interval.ms=15000    45s / 3 = 15s
-       or        session.timeout.ms=60000       3 x 20s, rounded up; a dead member is then noticed after 1m
+       set       heartbeat.interval.ms=15000          45s / 3 = 15s
+       or        session.timeout.ms=60000 (line 2)    3 x 20s, rounded up; a dead member is then noticed after 1m
        trade-off a few more small requests to the coordinator
 1 error, 1 warning
 NOT CHECKED  `
 	if got := out.String(); !strings.HasPrefix(got, want) {
 		t.Error(cmp.Diff(want, got))
+	}
+	if next := "next  kgdiag advise --batch-time 8m --client java@3.7.0 -f c.properties --diff\n        # all of it as one patch\n"; !strings.HasSuffix(out.String(), next) {
+		t.Errorf("%s\nwant at its end\n%s", out, next)
 	}
 }
 

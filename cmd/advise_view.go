@@ -37,9 +37,13 @@ func (o *adviseCmd) showAdvice(c *inspect.Case, r advise.Report, asked []string)
 	}
 	v := render.View{Data: doc, Report: reportOf(doc.Findings), Blocks: findingBlocks(o.page(), doc.Findings, o.flags.verbose, avoidedIn(c))}
 	if c.Cluster != (inspect.Cluster{}) {
-		v.Head = o.clusterLine(c.Cluster, "")
+		v.Head = o.clusterLine(c.Cluster, o.clockOf(c.GeneratedAt.Time).Head(c.GeneratedAt.Time))
 	}
-	v.Blocks = append(v.Blocks, render.Block{NoTSV: true, Lines: summaryLines(o.page(), doc, r.Unchecked, c, asked)})
+	lines, word := summaryLines(o.page(), doc, r.Unchecked, c, asked), "next"
+	for _, next := range diagnose.AfterAdvice(c, doc.Findings, diagnose.Advised{Run: o.again, Logs: flagWords("--log", o.logs...), Files: o.files}) {
+		lines, word = append(lines, o.page().Command(word, next.Line, next.Why)...), ""
+	}
+	v.Blocks = append(v.Blocks, render.Block{NoTSV: true, Lines: lines})
 	if o.flags.verbose && len(r.Unchecked) > 0 {
 		v.Blocks = append(v.Blocks, uncheckedBlock(doc.Unchecked))
 	}
@@ -87,7 +91,7 @@ func findingLines(p show.Page, f *advise.Finding, verbose bool, effect string) [
 		}
 	}
 	if f.Fix != nil {
-		lines = append(lines, fixLines(f.Fix, effect)...)
+		lines = append(lines, fixLines(f.Fix, f.Where, effect)...)
 	}
 	return lines
 }
@@ -124,8 +128,8 @@ func severityStyle(s advise.Severity) term.Style {
 }
 
 // fixLines draws a fix: a table of what to set, or the words where there is nothing
-// to set. Effect is what the settings would have prevented, "" for unknown.
-func fixLines(x *advise.Fix, effect string) []render.Line {
+// to set. A line of the file is said where it is not that of the finding, at. Effect is what the settings would have prevented, "" for unknown.
+func fixLines(x *advise.Fix, at *inspect.Position, effect string) []render.Line {
 	type row struct{ verb, what, note string }
 	var rows []row
 	last := 0
@@ -142,6 +146,9 @@ func fixLines(x *advise.Fix, effect string) []render.Line {
 			r.verb = "or"
 		case len(rows) > 0 && rows[len(rows)-1].verb != "delete":
 			r.verb = "and"
+		}
+		if e.Where != nil && at != nil && e.Where.Line > 0 && e.Where.Line != at.Line && !e.Delete {
+			r.what += fmt.Sprintf(" (line %d)", e.Where.Line)
 		}
 		last = e.Alternative
 		rows = append(rows, r)
@@ -179,7 +186,7 @@ func fixLines(x *advise.Fix, effect string) []render.Line {
 func summaryLines(p show.Page, doc adviseDocument, unchecked []advise.Unchecked, c *inspect.Case, asked []string) []render.Line {
 	hidden := ""
 	if n := hiddenCount(doc.Hidden); n > 0 {
-		hidden = "; " + prose.Plural(n, "lower-severity finding") + " hidden (--min-severity info)"
+		hidden = "; " + prose.Plural(n, "lower-severity finding") + " hidden (show: --min-severity info)"
 	}
 	var lines []render.Line
 	if len(doc.Findings) == 0 {

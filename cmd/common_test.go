@@ -29,7 +29,7 @@ func TestUnknownCommandNamesWhy(t *testing.T) {
 	if code := runArgs(a, "orders"); code != exitUsage {
 		t.Errorf("exit %d, want 2", code)
 	}
-	if want := "kgdiag: unknown command \"orders\"\nhint: for a group: kgdiag why orders\n"; stderr.String() != want {
+	if want := "kgdiag: unknown command \"orders\"\nhint: for the group of that name: kgdiag why orders\n"; stderr.String() != want {
 		t.Errorf("got %q", stderr)
 	}
 }

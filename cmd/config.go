@@ -36,7 +36,7 @@ type configFlags struct {
 // add adds the flags.
 func (o *configFlags) add(f *pflag.FlagSet) {
 	f.StringArrayVarP(&o.files, "config", "f", nil, "configuration `FILE` of a consumer (repeatable)")
-	f.StringVar(&o.dialect, "dialect", "", "read the files as this dialect: "+strings.Join(clientconf.Dialects(), "|"))
+	f.StringVar(&o.dialect, "dialect", "", "read the files as this `DIALECT`: "+strings.Join(clientconf.Dialects(), "|"))
 	f.StringVar(&o.client, "client", "", "the client library of the files, `NAME@VERSION`: "+strings.Join(clientNames(), "|"))
 	f.StringArrayVar(&o.sets, "set", nil, "setting `key=value` that outranks the files (repeatable)")
 }

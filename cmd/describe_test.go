@@ -153,7 +153,7 @@ func TestDescribeExitCodes(t *testing.T) {
 		{"describe --regex (", exitUsage, "", `--regex "(": missing closing )`},
 		{"describe --state Sleeping", exitUsage, "", `--state "Sleeping": not known, want PreparingRebalance`},
 		{"describe --type old", exitUsage, "", `--type "old": not known`},
-		{"describe ordres", exitNotFound, "", "kgdiag: group \"ordres\": not found (1 groups, 3 of 3 brokers answered)\nhint: nearest: orders. Groups you may not DESCRIBE do not show up at all."},
+		{"describe ordres", exitNotFound, "", "kgdiag: group \"ordres\": not found (1 group, 3 of 3 brokers answered)\nhint: nearest: orders. Groups you may not DESCRIBE do not show up at all."},
 		{"describe ordres orders", exitNotFound, "orders  Stable", "not found"},
 		{"describe secret", exitIncomplete, "secret  state unknown", "not authorised"},
 		{"describe secret orders", exitIncomplete, "orders  Stable", `group "secret": not authorised`},

@@ -36,7 +36,7 @@ func TestOneDepartureHasOneSetOfNumbers(t *testing.T) {
 var (
 	notConsumed = regexp.MustCompile(`not consumed for ([^;]*)`)
 	pausedFor   = regexp.MustCompile(`members paused for ([^;]*?) in all`)
-	avoids      = regexp.MustCompile(`would have avoided (\d+(?: to \d+)? of \d+ evictions?)`)
+	avoids      = regexp.MustCompile(`would have avoided (?:up to )?\d+ of \d+ evictions?(?: if the process paused, \d+ if it crashed)?(?:[,;] [^;]*if the cause is right)?(?:; \d+ undecided)?`)
 	tableCells  = regexp.MustCompile(`<td class="t">([^<]*)</td>`)
 	wasOut      = regexp.MustCompile(`was out (\S+)`)
 )

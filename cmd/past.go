@@ -272,12 +272,35 @@ func (p *pastFlags) sourceWords() string {
 	return flagWords("--from", p.from) + flagWords("--log", p.logs...) + flagWords("--gc-log", p.gcLogs...) + flagWords("--pods", p.pods...) + p.config.words()
 }
 
+// argWords are the arguments of a command line and its flags, but for those of all commands.
+func argWords(c *cobra.Command, args []string) string {
+	words := flagWords("", args...)
+	c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if !f.Changed {
+			return
+		}
+		name, values := "--"+f.Name, []string{f.Value.String()}
+		if f.Shorthand != "" {
+			name = "-" + f.Shorthand
+		}
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			values = list.GetSlice()
+		}
+		if f.NoOptDefVal != "" {
+			words += " " + name
+			return
+		}
+		words += flagWords(name, values...)
+	})
+	return words
+}
+
 // flagWords is a flag with each of its values that is not empty.
 func flagWords(flag string, values ...string) string {
 	words := ""
 	for _, v := range values {
 		if v != "" {
-			words += " " + flag + " " + prose.ShellWord(v)
+			words += strings.TrimRight(" "+flag, " ") + " " + prose.ShellWord(v)
 		}
 	}
 	return words

@@ -150,7 +150,7 @@ func (r *recordCmd) view(c *inspect.Case, size int) render.View {
 		render.L("holds  %s, settings, offsets and times; no messages, no values of secret settings", names),
 		render.L("next   kgdiag why --from %s", prose.ShellWord(r.to)),
 	}
-	v := render.View{Head: r.clusterLine(c.Cluster, ""), Blocks: []render.Block{{Lines: lines}}, Data: doc}
+	v := render.View{Head: r.clusterLine(c.Cluster, r.clockOf(c.GeneratedAt.Time).Head(c.GeneratedAt.Time)), Blocks: []render.Block{{Lines: lines}}, Data: doc}
 	if gaps := show.Gaps(c.Gaps); len(gaps) > 0 {
 		v.Blocks = append(v.Blocks, render.Block{Lines: gaps, NoTSV: true})
 	}

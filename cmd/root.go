@@ -258,7 +258,7 @@ func unknownCommand(root *cobra.Command, word string) error {
 	for _, c := range root.Commands() {
 		names = append(names, append(c.Aliases, c.Name())...)
 	}
-	group := "for a group: kgdiag why " + prose.ShellWord(word)
+	group := "for the group of that name: kgdiag why " + prose.ShellWord(word)
 	if near := prose.Nearest(word, names, max(1, len(word)/3)); near != "" {
 		group = "did you mean " + near + "? " + strings.ToUpper(group[:1]) + group[1:]
 	}

@@ -42,7 +42,7 @@ restored and the page of why is printed.`,
 	o.past.groups.addFlags(c)
 	o.past.addFiles(c.Flags())
 	o.past.config.addTimeouts(c.Flags())
-	c.Flags().StringVar(&o.past.since, "since", usualSince, "count rebalances since then: a duration (also 2d, 1w), an RFC 3339 time, or HH:MM")
+	c.Flags().StringVar(&o.past.since, "since", usualSince, "count rebalances since a `TIME`: a duration (also 2d, 1w), an RFC 3339 time, or HH:MM")
 	a.addRateLimit(c)
 	return c
 }

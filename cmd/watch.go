@@ -79,7 +79,7 @@ generation, settings, state and coordinator, until --for ends or Ctrl-C.`,
 	f.StringVar(&o.onRisk, "on-risk", "", "run this `CMD` (sh -c) when a member is about to be evicted; KGDIAG_GROUP, KGDIAG_MEMBER, … say which")
 	f.StringVar(&o.metrics, "metrics", "", "serve OpenMetrics at `ADDRESS`, path /metrics: PORT for this machine alone, or HOST:PORT")
 	f.StringVar(&o.notify, "notify", "", "POST each cause as JSON to this `URL`, once it is settled: at once if very likely, else after a minute")
-	f.IntVar(&o.members, "members", 0, "members that --until-stable asks of each group")
+	f.IntVar(&o.members, "members", 0, "`NUMBER` of members that --until-stable asks of each group")
 	return c
 }
 

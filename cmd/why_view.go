@@ -240,8 +240,7 @@ func cureLines(p show.Page, d *diagnose.Diagnosis) []render.Line {
 		lines = append(lines, p.Setting(word, when+kv, f.Fix.Notes[key], f.ID)...)
 		word, when = "and", ""
 	}
-	lines = append(lines, p.Paragraph("", d.ForWhom())...)
-	if text := d.Avoided(f).String(); text != "" {
+	for _, text := range []string{d.Avoided(f).String(), f.Fix.Else, d.ForWhom()} {
 		lines = append(lines, p.Paragraph("", text)...)
 	}
 	if f.Fix.Price != "" {
@@ -253,7 +252,7 @@ func cureLines(p show.Page, d *diagnose.Diagnosis) []render.Line {
 			lines = append(lines, p.Setting("", "or "+kv, f.Fix.Notes[key], "")...)
 		}
 	}
-	return append(lines, p.Paragraph("", f.Fix.Else)...)
+	return lines
 }
 
 // stuckFix is what to do about a record that stops everybody.

@@ -84,6 +84,8 @@ type ReplayEvent struct {
 	Why       string `json:"why"`
 	Need      Millis `json:"need_ms,omitempty"`    // what the setting would have had to be at least
 	Open      bool   `json:"cause_open,omitempty"` // the evidence leaves another cause open
+	// Tight says that the age of its last heartbeat, which is on no record, may decide as well.
+	Tight bool `json:"-"`
 }
 
 // WhatIf replays a timeline with other settings: which departures would not have
@@ -154,7 +156,7 @@ func (r *Replay) departure(rb *Rebalance, d *Departure, o Overrides) bool {
 		r.Undecided = append(r.Undecided, ev)
 		return false
 	case !decided && need < limit:
-		ev.Need = Millis(need)
+		ev.Need, ev.Tight = Millis(need), limit < need+d.heartbeat()
 		ev.Why = "needed " + prose.Span(prose.ToCover(need)) + ", would have had " + prose.Exact(limit) + ", if its process lived on"
 		r.Undecided = append(r.Undecided, ev)
 		return false
@@ -223,8 +225,7 @@ func (d *Departure) needSession(o Overrides, session time.Duration) (need, limit
 	if d.Cause == SessionExpired { // a process that committed was not paused yet
 		own := Or(d.Session, 0)
 		away = min(away+own, Or(d.BackAfter, 0))
-		// Its last heartbeat may be older than its last commit by an interval, which is on no record: a third of the session.
-		ok = ok && (session < away || session >= away+own/3)
+		ok = ok && (session < away || session >= away+d.heartbeat())
 	}
 	if d.Cause == RestartedWithinSession || d.Returned == ReturnedNewProcess {
 		if !o.Static {
@@ -237,6 +238,10 @@ func (d *Departure) needSession(o Overrides, session time.Duration) (need, limit
 	}
 	return away, session, ok
 }
+
+// heartbeat is by how much the last heartbeat of a member may be older than its last commit:
+// by an interval, which is on no record; a third of the session.
+func (d *Departure) heartbeat() time.Duration { return Or(d.Session, 0) / HeartbeatsPerSession }
 
 // away is the time from the departure to the return.
 func (d *Departure) away() (time.Duration, bool) {

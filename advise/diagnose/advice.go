@@ -119,10 +119,12 @@ func (d *Diagnosis) findTheEnd() string {
 
 // Avoided is what the fix of a finding would have prevented in the window.
 type Avoided struct {
-	Sure    int  // evictions that would not have been
-	Perhaps int  // those that depend on whether the process lived on
-	Of      int  // evictions in all
-	Open    bool // the evidence leaves another cause open
+	Sure       int  // evictions that would not have been
+	Perhaps    int  // those that depend on whether the process lived on
+	Tight      bool // of Perhaps, the age of a last heartbeat may decide as well
+	Unmeasured int  // those of which it is not known how long the member needed: it is not back
+	Of         int  // evictions in all
+	Open       bool // the evidence leaves another cause open, or is no more than likely
 }
 
 // Avoided replays the window with a finding's settings.
@@ -144,10 +146,17 @@ func AvoidedOf(list []inspect.Rebalance, f *advise.Finding) Avoided {
 	}
 	a := Avoided{Sure: len(r.Avoided), Open: slices.ContainsFunc(r.Avoided, func(e inspect.ReplayEvent) bool { return e.Open })}
 	for _, u := range r.Undecided {
-		if u.Need > 0 {
+		switch {
+		case u.Need > 0:
 			a.Perhaps++
+			a.Tight, a.Open = a.Tight || u.Tight, a.Open || u.Open
+		case u.Cause.Eviction():
+			a.Unmeasured++
 		}
 	}
+	a.Open = a.Open || slices.ContainsFunc(list, func(r inspect.Rebalance) bool {
+		return slices.ContainsFunc(r.Members.Left, func(l inspect.Departure) bool { return l.Cause.Eviction() && l.Confidence.Rank() < inspect.High.Rank() })
+	})
 	if a.Sure+a.Perhaps == 0 && len(r.Undecided) > 0 {
 		return Avoided{} // how much longer each would have needed is not known
 	}

@@ -90,10 +90,23 @@ func (a Avoided) String() string {
 	case a.Of == 0:
 		return ""
 	case a.Perhaps > 0:
-		return fmt.Sprintf("would have avoided %d to %d of %s: it depends on whether the process lived on", a.Sure, a.Sure+a.Perhaps, all)
-	case a.Open:
-		return fmt.Sprintf("would have avoided %d of %s, if the cause is right", a.Sure, all)
+		most := fmt.Sprint(a.Sure + a.Perhaps)
+		if a.Tight {
+			most = "up to " + most
+		}
+		return fmt.Sprintf("would have avoided %s of %s if the process paused, %d if it crashed", most, all, a.Sure) + a.doubt("; this, if the cause is right")
 	default:
-		return fmt.Sprintf("would have avoided %d of %s", a.Sure, all)
+		return fmt.Sprintf("would have avoided %d of %s", a.Sure, all) + a.doubt(", if the cause is right")
 	}
+}
+
+// doubt says what the number rests on, and of how many evictions it says nothing.
+func (a Avoided) doubt(unsure string) string {
+	if !a.Open {
+		unsure = ""
+	}
+	if a.Unmeasured > 0 {
+		unsure += fmt.Sprintf("; %d undecided: how long it needed is not known", a.Unmeasured)
+	}
+	return unsure
 }

@@ -109,9 +109,23 @@ func (d *Diagnosis) Now(now time.Time) string {
 		parts = append(parts, prose.Plural(*d.Members, "member"))
 	}
 	if d.Lag != nil {
-		parts = append(parts, "lag "+d.Live.LagText())
+		parts = append(parts, "lag "+d.Live.LagText()+d.lagOf())
 	}
 	return strings.Join(parts, ", ")
+}
+
+// leastTold is the lag of a member, in records, from which it is worth a word.
+const leastTold = 10
+
+// lagOf says whose partitions have most of the lag, in brackets, where it is one member's;
+// "" else.
+func (d *Diagnosis) lagOf() string {
+	for i := range d.Live.Members {
+		if m := &d.Live.Members[i]; len(d.Live.Members) > 1 && m.Lag != nil && *m.Lag >= leastTold && 2**m.Lag > *d.Lag {
+			return fmt.Sprintf(" (%s of it in the partitions of %s)", prose.Count(*m.Lag), inspect.MemberName(m.ClientID, m.MemberID, m.InstanceID))
+		}
+	}
+	return ""
 }
 
 // Text says whom a rebalance under way waits for, until when.

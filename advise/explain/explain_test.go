@@ -58,3 +58,10 @@ func TestTermsAreOne(t *testing.T) {
 		}
 	}
 }
+
+// watch ends its lines in the word that is explained.
+func TestIncidentIsWhatWatchPrints(t *testing.T) {
+	if topic, err := About("incident"); err != nil || topic.Word != "incident" || strings.Contains(topic.Term.Text, "#") {
+		t.Errorf("%+v, %v", topic.Term, err)
+	}
+}

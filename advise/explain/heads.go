@@ -38,7 +38,7 @@ var heads = []Term{
 	{"REASON", []string{"SEEN", "BASIS"}, "What something rests on: what was seen, or why a rule was not checked; the basis of a cause is stated or inferred.", []string{"inferred", "stated"}},
 	{"TIME", []string{"FROM", "BEFORE", "AFTER"}, "When it was written to the log, in the zone of the first line; times of another day carry their day. FROM of a setting is where it is from; BEFORE and AFTER are numbers of members.", nil},
 	{"RETURNED", []string{"was out"}, "Whether a departed member came back: as the same process, as a new one, not at all, or not known as what; \"was out\" is the time between.", []string{"OUT FOR"}},
-	{"#", []string{"incident"}, "In watch, #12 joins what belongs together: the first sign, the rebalance, the return and the cause.", nil},
+	{"incident", []string{"#"}, "In watch, the lines that end in one \"incident 12\" belong together: the first sign, the rebalance, the return and the cause.", nil},
 	{"begins", []string{"joined", "replaced", "changed", "appeared", "deleted", "waiting", "commits", "back"}, "Words of watch. begins: a rebalance was seen to begin; left, joined, replaced: what became of a member; converged: all have their assignment (consumer protocol); waiting: there is no such group yet; commits: a silent member commits again; back: the coordinator answers again.", []string{"AT RISK", "LOST"}},
 	{"OUT", []string{"out of the group"}, "Of a member in top: it has left and not come back.", []string{"OUT FOR", "eviction"}},
 	{"TRANSACTIONAL-ID", nil, "Column of locate --transactional-id: the id of a transactional producer, whose coordinator is the leader of a partition of __transaction_state.", nil},

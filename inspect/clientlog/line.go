@@ -43,7 +43,7 @@ func (c *lineContext) inherit(from lineContext) {
 	}
 }
 
-// quote is a line as an event keeps it: at most 400 bytes, on one line, without
+// quote is a line as an event keeps it: at most 400 bytes, cut between two words, on one line, without
 // secrets.
 func quote(s string) string {
 	s = inspect.MaskSecrets(s)
@@ -54,10 +54,14 @@ func quote(s string) string {
 		return r
 	}, s)
 	if len(s) > 400 {
-		s = s[:400]
+		s = s[:400-len(" …")]
 		for !utf8.ValidString(s) {
 			s = s[:len(s)-1]
 		}
+		if i := strings.LastIndexByte(s, ' '); i > 300 {
+			s = s[:i]
+		}
+		s += " …"
 	}
 	return strings.TrimSpace(s)
 }

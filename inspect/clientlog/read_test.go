@@ -270,6 +270,14 @@ func TestGzipAndBinary(t *testing.T) {
 	}
 }
 
+// A line that is kept in part ends between two words, and says that more came.
+func TestALineIsCutBetweenWords(t *testing.T) {
+	got := quote(strings.Repeat("which typically implies ", 30))
+	if words := strings.TrimSuffix(got, " …"); len(got) > 400 || words == got || !strings.HasSuffix(words, " which") && !strings.HasSuffix(words, " typically") && !strings.HasSuffix(words, " implies") {
+		t.Errorf("%d bytes, ending in %q", len(got), got[len(got)-30:])
+	}
+}
+
 func TestALineOverTheLimitIsCutNotLost(t *testing.T) {
 	long := "Heartbeat poll expired, leaving group " + strings.Repeat("x", 3*MaxLine) + "\nHeartbeat poll expired, leaving group\n"
 	n := 0

@@ -70,8 +70,8 @@ func (e *NotFoundError) Error() string {
 	if e.MaybeConsumer {
 		what = "not found, or of the consumer protocol (KIP-848), which these brokers cannot report"
 	}
-	return fmt.Sprintf("%s%s: %s (%d groups, %d of %d brokers answered)",
-		noun, strings.Join(ids, ", "), what, e.Listed, e.Answered, e.Brokers)
+	return fmt.Sprintf("%s%s: %s (%s, %d of %s answered)",
+		noun, strings.Join(ids, ", "), what, prose.Plural(e.Listed, "group"), e.Answered, prose.Plural(e.Brokers, "broker"))
 }
 
 // IncompleteError says that named groups could not be described; whether they exist

@@ -237,7 +237,7 @@ func TestNotFoundOffersTheNearest(t *testing.T) {
 	if !errors.As(err, &missing) {
 		t.Fatalf("error %v", err)
 	}
-	if want := `group "ordres": not found (1 groups, 3 of 3 brokers answered)`; missing.Error() != want {
+	if want := `group "ordres": not found (1 group, 3 of 3 brokers answered)`; missing.Error() != want {
 		t.Errorf("%q, want %q", missing, want)
 	}
 	if !slices.Equal(missing.Nearest["ordres"], []string{"orders"}) {

@@ -172,25 +172,25 @@ func (r *run) logNeed(group string) need {
 // noteLog makes a Gap of what the log did not tell about a group.
 func (r *run) noteLog(id string, p int32, records []inspect.Record, err error) {
 	g := &r.drafts[id].group
-	missing := 0
+	var missing []string
 	for i := range g.Members {
-		if g.Members[i].Rebalance == nil {
-			missing++
+		if m := &g.Members[i]; m.Rebalance == nil {
+			missing = append(missing, inspect.MemberName(m.ClientID, m.MemberID, m.InstanceID))
 		}
 	}
 	n := r.logNeed(id)
 	where := fmt.Sprintf("%s-%d", locate.OffsetsTopic, p)
 	switch {
-	case missing == 0 && len(records) > 0:
+	case len(missing) == 0 && len(records) > 0:
 	case errors.Is(err, context.DeadlineExceeded):
 		r.gap(inspect.Gap{Group: id, Fact: n.fact, What: n.what, Why: "no record of the group among those that were read from the end of " + where + " within " + prose.Exact(logTime)})
 	case err != nil:
 		r.gap(n.gap(id, err))
 	case len(records) == 0 && len(g.Members) > 0:
 		r.gap(inspect.Gap{Group: id, Fact: n.fact, What: n.what, Why: "no record of the group is left in " + where})
-	case missing > 0:
+	case len(missing) > 0:
 		r.gap(inspect.Gap{Group: id, Fact: n.fact, What: "session and rebalance timeouts",
-			Why: fmt.Sprintf("%d of %d members are in no record of %s yet: their rebalance is not finished", missing, len(g.Members), where)})
+			Why: fmt.Sprintf("%d of %d members (%s) in no record of %s yet: the rebalance with which they join is not finished", len(missing), len(g.Members), prose.Few(missing, 2), where)})
 	}
 }
 

@@ -157,11 +157,14 @@ func (o Options) membersTable(g *inspect.Group) *render.Table {
 	return t
 }
 
-// rebalanceColumn names the rebalance timeout by the setting that it is, where all
-// members are of libraries that send max.poll.interval.ms as their rebalance timeout.
+// rebalanceColumn names the rebalance timeout by the setting that it is, where all members
+// are of libraries that send max.poll.interval.ms as such. One that joins just now has no
+// timeout and no known library yet, and does not change the name.
 func rebalanceColumn(g *inspect.Group) string {
-	for i := range g.Members {
-		if c := g.Members[i].Client; !c.Family.PollInterval() || c.Confidence == inspect.Low {
+	joins := func(m inspect.Member) bool { return m.Rebalance == nil }
+	all := !slices.ContainsFunc(g.Members, func(m inspect.Member) bool { return !joins(m) })
+	for _, m := range g.Members {
+		if (all || !joins(m)) && (!m.Client.Family.PollInterval() || m.Client.Confidence == inspect.Low) {
 			return "REBALANCE TIMEOUT"
 		}
 	}

@@ -10,8 +10,9 @@ import (
 // others, and of those that are only guessed at, it is no more than what it is called.
 func TestRebalanceColumn(t *testing.T) {
 	of := func(family inspect.Family, sure inspect.Confidence) inspect.Member {
-		return inspect.Member{Client: inspect.ClientGuess{Family: family, Confidence: sure}}
+		return inspect.Member{Client: inspect.ClientGuess{Family: family, Confidence: sure}, Rebalance: inspect.Ms(5e9)}
 	}
+	joining := inspect.Member{Client: inspect.ClientGuess{Family: inspect.Unknown, Confidence: inspect.Low}}
 	for _, c := range []struct {
 		members []inspect.Member
 		want    string
@@ -19,6 +20,8 @@ func TestRebalanceColumn(t *testing.T) {
 		{[]inspect.Member{of(inspect.Java, inspect.High), of(inspect.Librdkafka, inspect.Medium)}, "MAX POLL"},
 		{[]inspect.Member{of(inspect.Java, inspect.High), of(inspect.Sarama, inspect.High)}, "REBALANCE TIMEOUT"},
 		{[]inspect.Member{of(inspect.Java, inspect.Low)}, "REBALANCE TIMEOUT"},
+		{[]inspect.Member{of(inspect.Java, inspect.High), joining}, "MAX POLL"},
+		{[]inspect.Member{joining}, "REBALANCE TIMEOUT"},
 	} {
 		if got := rebalanceColumn(&inspect.Group{Members: c.members}); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.members, got, c.want)
