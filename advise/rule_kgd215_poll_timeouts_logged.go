@@ -83,6 +83,9 @@ func (s *Subject) pollTimeout(es []inspect.LogEvent) string {
 	if longest > 0 {
 		what += ", exceeded by " + span(longest-limit) + " when it was looked at"
 	}
+	if back := s.workedOn(es); back > 0 {
+		what += "; the work went on for " + span(back) + " after that, until its commit was refused"
+	}
 	return what
 }
 
@@ -96,6 +99,9 @@ func (s *Subject) pollTimeoutFix(es []inspect.LogEvent) *Fix {
 	if limit == 0 {
 		return &Fix{}
 	}
+	if back := s.workedOn(es); back > 0 {
+		longest = max(longest, limit) + back
+	}
 	to := inspect.PollIntervalFor(max(longest, limit), defaultPoll, limit)
 	if to > mostAdvised || to <= limit {
 		return &Fix{Summary: "Return fewer records per poll, or process in another thread and pause the partitions meanwhile."}
@@ -106,6 +112,28 @@ func (s *Subject) pollTimeoutFix(es []inspect.LogEvent) *Fix {
 	}
 	return &Fix{Summary: "Raise max.poll.interval.ms above the longest time between two polls, or return fewer records per poll.", Set: map[string]string{keyPoll: ms(to)},
 		Price: fmt.Sprintf("a consumer that hangs is noticed after %s instead of %s", span(to), span(limit))}
+}
+
+// workedOn is how long after a poll timeout the same client's commit was refused, before it
+// had joined again: the work went on so long. 0 where no lines show it.
+func (s *Subject) workedOn(es []inspect.LogEvent) time.Duration {
+	var longest time.Duration
+	for _, e := range es {
+		if e.Time.IsZero() {
+			continue
+		}
+		for _, later := range s.logs {
+			after := later.Time.Sub(e.Time.Time)
+			if later.Time.IsZero() || after <= 0 || later.From.File != e.From.File || laneOf(later) != laneOf(e) {
+				continue
+			}
+			if after < mostAdvised && (later.Kind == inspect.LogCommitFailed || later.Error == "UNKNOWN_MEMBER_ID") && later.Error != "" {
+				longest = max(longest, after)
+			}
+			break // the first line of the group that follows decides
+		}
+	}
+	return longest
 }
 
 // seenWhenItPassed is the doubt about a number where the client looked when the limit had
