@@ -24,8 +24,7 @@ var _ = register(Rule{
 		}
 		reset, set := s.Get("auto.offset.reset")
 		where := "auto.offset.reset (latest, the default: at the end)"
-		switch {
-		case set && reset.Origin != inspect.OriginDefault:
+		if set && reset.Origin != inspect.OriginDefault {
 			where = reset.Spelled + " (" + reset.Text + ")"
 		}
 		report(s.acted(Info, fmt.Sprintf("automatic commits are off, and nothing in the file commits: after a restart, and where a rebalance moves a partition, reading begins at %s, not where it ended; commit(), or earliest to see the records again", where), a))

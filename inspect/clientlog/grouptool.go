@@ -3,11 +3,13 @@ package clientlog
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/internal/pattern"
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 // What kafka-consumer-groups.sh prints of a group: its partitions, or its members. People
@@ -32,7 +34,7 @@ var toolMarks = []string{"CURRENT-OFFSET", "#PARTITIONS"}
 
 // openTable reports whether a line is the head of a table.
 func (rd *reader) openTable(line []byte) bool {
-	if !bytes.Contains(line, []byte("CURRENT-OFFSET")) && !bytes.Contains(line, []byte("#PARTITIONS")) {
+	if !slices.ContainsFunc(toolMarks, func(m string) bool { return bytes.Contains(line, []byte(m)) }) {
 		return false
 	}
 	columns := strings.Fields(strings.ReplaceAll(string(line), ",", " "))
@@ -66,20 +68,13 @@ func (t *groupTable) row(line string) bool {
 	return true
 }
 
-func (t *groupTable) at(column string) int {
-	for i, c := range t.columns {
-		if c == column {
-			return i
-		}
-	}
-	return -1
-}
+func (t *groupTable) at(column string) int { return slices.Index(t.columns, column) }
 
 // partition takes a row of the table of partitions. The names before CONSUMER-ID have no
 // blanks; that one may have.
 func (t *groupTable) partition(line string, fields []string) bool {
-	topic, number, end, lag, owner := t.at("TOPIC"), t.at("PARTITION"), t.at("LOG-END-OFFSET"), t.at("LAG"), t.at("CONSUMER-ID")
-	if min(topic, number, end, lag, owner) < 0 || max(number, lag, owner) >= len(fields) {
+	topic, number, committed, end, lag, owner := t.at("TOPIC"), t.at("PARTITION"), t.at("CURRENT-OFFSET"), t.at("LOG-END-OFFSET"), t.at("LAG"), t.at("CONSUMER-ID")
+	if min(topic, number, committed, end, lag, owner) < 0 || max(topic, number, committed, end, lag, owner) >= len(fields) {
 		return false
 	}
 	if _, err := strconv.Atoi(fields[number]); err != nil {
@@ -87,7 +82,7 @@ func (t *groupTable) partition(line string, fields []string) bool {
 	}
 	t.rows++
 	n, err := strconv.ParseInt(fields[lag], 10, 64)
-	if err != nil && fields[t.at("CURRENT-OFFSET")] == "-" {
+	if err != nil && fields[committed] == "-" {
 		n, _ = strconv.ParseInt(fields[end], 10, 64) // nothing committed: all of it
 	}
 	name := fields[topic] + "-" + fields[number]
@@ -135,7 +130,7 @@ func (t *groupTable) event() (inspect.LogEvent, bool) {
 	case t.idle > 0:
 		ev.Sign, ev.Reason = inspect.SignIdleSpread, fmt.Sprintf("%d of %d members have none, and the others have %d", t.idle, t.members, t.owned)
 	case t.rows > 0 && t.unowned == t.rows && t.unread > 0:
-		ev.Sign, ev.Reason = inspect.SignNobodyReads, fmt.Sprintf("%d records in %s", t.unread, count(t.behind, "partition"))
+		ev.Sign, ev.Reason = inspect.SignNobodyReads, fmt.Sprintf("%d records in %s", t.unread, prose.Plural(t.behind, "partition"))
 	case t.behind > 0:
 		ev.Sign, ev.Reason = inspect.SignUnowned, fmt.Sprintf("%d of %d partitions, %d records", t.unowned, t.rows, t.unread)
 	case t.rows > 3 && t.lag >= skewedFrom && t.worst*10 >= t.lag*9:
@@ -145,13 +140,6 @@ func (t *groupTable) event() (inspect.LogEvent, bool) {
 	}
 	ev.Text = quote(t.quote)
 	return ev, true
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // closeTable hands out what the open table says.

@@ -29,3 +29,18 @@ orders  orders  0          5               9               4    -            -  
 		t.Errorf("%v", signs)
 	}
 }
+
+// A head that lacks a column, or whose rows are cut, is no table that says something.
+func TestATableThatIsNoneSaysNothing(t *testing.T) {
+	for _, text := range []string{
+		"TOPIC PARTITION LOG-END-OFFSET LAG CONSUMER-ID X-CURRENT-OFFSET\norders 0 9 x - -\n",
+		"CURRENT-OFFSET TOPIC PARTITION LAG CONSUMER-ID LOG-END-OFFSET\n- orders 0 x -\n",
+		"GROUP CONSUMER-ID HOST CLIENT-ID #PARTITIONS\norders c /10.0.0.1 c\n",
+	} {
+		for _, e := range events(t, text, Options{}) {
+			if e.Sign != "" {
+				t.Errorf("%q says %s", text, e.Sign)
+			}
+		}
+	}
+}

@@ -36,7 +36,7 @@ var allowed = map[string][]string{
 	"inspect/past":                  {"inspect", "locate", "inspect/collect", "inspect/offsetlog", "inspect/judge", "inspect/clientlog", "inspect/platform", "internal/input", "internal/prose"},
 	"inspect/clientconf/properties": {},
 	"inspect/errcode":               {},
-	"inspect/clientlog":             {"inspect", "inspect/clientconf", "inspect/errcode", "internal/pattern"},
+	"inspect/clientlog":             {"inspect", "inspect/clientconf", "inspect/errcode", "internal/pattern", "internal/prose"},
 	"advise":                        {"inspect", "inspect/settings", "locate", "inspect/errcode", "internal/prose", "internal/pattern"},
 	"advise/diagnose":               {"inspect", "advise", "internal/prose"},
 	"advise/explain":                {"inspect", "inspect/errcode", "advise", "internal/prose"},
