@@ -24,7 +24,7 @@ var _ = register(Rule{
 		for _, l := range s.lanes() {
 			var es []inspect.LogEvent
 			for _, e := range l.events {
-				if e.Kind == inspect.LogRejoinRequested && e.Sign != inspect.SignRejoining && e.Sign != inspect.SignAlreadyRebalancing {
+				if e.Kind == inspect.LogRejoinRequested && e.Sign != inspect.SignRejoining && e.Sign != inspect.SignAlreadyRebalancing && e.Sign != inspect.SignRebalanceTold {
 					es = append(es, e)
 				}
 			}

@@ -77,7 +77,7 @@ func (s *Subject) otherErrors(told map[inspect.Position]bool, report func(Findin
 
 // tellsAgain are the signs that weigh more when they come again, though members joined
 // between.
-var tellsAgain = map[inspect.Sign]bool{"nobody_to_ask": true, inspect.SignClaimEnded: true}
+var tellsAgain = map[inspect.Sign]bool{"nobody_to_ask": true, inspect.SignClaimEnded: true, inspect.SignRebalancingSeen: true}
 
 // loopBlocked is from when on a blocked event loop delays heartbeats: their usual interval.
 const loopBlocked = 3 * time.Second

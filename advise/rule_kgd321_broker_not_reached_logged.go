@@ -21,7 +21,9 @@ var _ = register(Rule{
 		Refs:  []string{"advertised.listeners", "bootstrap.servers", "KIP-103"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
-		failed := s.Logged(signIs(inspect.SignUnreachable, inspect.SignConnectFailed))
+		failed := s.Logged(func(e inspect.LogEvent) bool {
+			return e.Sign == inspect.SignUnreachable || e.Sign == inspect.SignConnectFailed || hasText(e, "no such host") && e.Family == inspect.FranzGo
+		})
 		if len(failed) == 0 || slices.ContainsFunc(s.logs, joined) {
 			return
 		}
@@ -44,9 +46,16 @@ var _ = register(Rule{
 		switch {
 		case noName != "":
 			f := s.logged(Warning, fmt.Sprintf("the name of a broker, %s, does not resolve on the client's host, so the coordinator is not reached", noName), failed)
-			if seed < len(failed) {
+			switch {
+			case !tellsSeeds(failed[0].Family):
+				f = s.logged(Warning, fmt.Sprintf("the name of a broker, %s, does not resolve on the client's host, so the coordinator is not reached: the name stands in the client's own list of brokers, or the broker announces itself by it (advertised.listeners)", noName), failed)
+			case seed < len(failed):
 				f = s.logged(Warning, fmt.Sprintf("the name of a broker, %s, as it announces itself (advertised.listeners), does not resolve on the client's host, so the coordinator is not reached", noName), failed)
 			}
+			report(f)
+		case own != "" && !tellsSeeds(failed[0].Family):
+			f := s.logged(Warning, fmt.Sprintf("the client cannot connect to %s, which is its own host or container: its list of brokers says so, or the broker announces itself so (advertised.listeners); or a broker that runs there is down", own), failed)
+			f.Confidence = inspect.Medium
 			report(f)
 		case own != "" && seed == len(failed):
 			f := s.logged(Error, "no broker answers at the address of bootstrap.servers, "+own+", which is the client's own host or container", failed)
@@ -68,6 +77,12 @@ var _ = register(Rule{
 		}
 	},
 })
+
+// tellsSeeds reports whether a client's log tells the brokers of its own list from those that
+// were announced to it.
+func tellsSeeds(f inspect.Family) bool {
+	return f == inspect.Java || f == inspect.Librdkafka || f == inspect.StreamsLib || f == inspect.Connect || f == inspect.KafkaPython || f == inspect.AIOKafka
+}
 
 // unresolved are the forms in which libraries say that a name does not resolve.
 var unresolved = pattern.New(`Failed to resolve '([^']+)'|UnknownHostException: ([\w.-]+)|resolve server ([\w.:-]+)|(?:connect to|dial tcp:? lookup|ENOTFOUND) ([\w.-]+)(?::\d+)?(?:: getaddrinfo|.*no such host|\s*$)`)

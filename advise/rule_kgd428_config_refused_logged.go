@@ -72,10 +72,38 @@ func (s *Subject) configRefused(e inspect.LogEvent) (what, do string) {
 		return fmt.Sprintf("the client does not start: %s must not be below %s%s", m[1], m[2], m[3]), fmt.Sprintf("Raise %s to %s%s, or leave it out: where it is not set, librdkafka adjusts it.", m[1], m[2], m[3])
 	case hasText(e, "heartbeatInterval"):
 		return "the client does not start: heartbeatInterval must be lower than sessionTimeout", "Lower heartbeatInterval to a third of sessionTimeout."
+	case ownRefusal(e) != nil:
+		return ownRefusal(e)[0], ownRefusal(e)[1]
 	case key != "":
 		return "the client refuses its settings (" + key + ")", ""
 	}
 	return "the client refuses its settings", ""
+}
+
+// ownRefusals are what the clients in Go and JavaScript refuse, what it means and what mends
+// it, by their own words.
+var ownRefusals = map[string][]string{
+	"either Partition or GroupID":              {"kafka-go does not start: a Reader with GroupID is given its partitions by the group, and takes no Partition", "Take Partition out, or GroupID."},
+	"either Topic or GroupTopics":              {"kafka-go does not start: a Reader with GroupID needs Topic or GroupTopics", "Set one of them."},
+	"consumer group without a topic":           {"kafka-go does not start: the group has no topic", "Set Topics."},
+	"consumer group without an ID":             {"kafka-go does not start: the group has no ID", "Set ID."},
+	"invalid direct-partition":                 {"franz-go does not start: ConsumePartitions is for a client without a group", "Take ConsumePartitions out, or ConsumerGroup."},
+	"erroneously larger than the session":      {"franz-go does not start: HeartbeatInterval is above SessionTimeout", "Lower HeartbeatInterval to a third of SessionTimeout."},
+	"groupId must be a non-empty":              {"kafkajs does not start: the consumer has no groupId", "Set groupId; an environment variable that is not set makes none."},
+	"subscribe to topic while":                 {"kafkajs refuses subscribe(): the consumer is running already, and the topic is not consumed", "Call subscribe() for all topics, and wait for it, before run()."},
+	"Consumer.Group.InstanceId need Version":   {"sarama does not start: Consumer.Group.InstanceId needs Version V2_3_0_0 or later", "Set Version to V2_3_0_0 or later, up to the version of the brokers, or leave InstanceId out."},
+	"cooperative balance strategies require":   {"sarama does not start: a cooperative strategy needs Version V2_4_0_0 or later", "Set Version to V2_4_0_0 or later, up to the version of the brokers."},
+	"must be < Consumer.Group.Session.Timeout": {"sarama does not start: Consumer.Group.Heartbeat.Interval must be below Consumer.Group.Session.Timeout", "Lower Heartbeat.Interval to a third of Session.Timeout."},
+}
+
+// ownRefusal is what a line of ownRefusals means; nil for other lines.
+func ownRefusal(e inspect.LogEvent) []string {
+	for words, says := range ownRefusals {
+		if hasText(e, words) {
+			return says
+		}
+	}
+	return nil
 }
 
 // decidedByBroker are the settings of the brokers that stand for a client's own under the

@@ -18,6 +18,11 @@ var _ = register(Rule{
 		Refs:    []string{"UNKNOWN_MEMBER_ID (25)", "kafka-consumer-groups --reset-offsets"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
+		if a, found := s.firstAct(inspect.ActReaderNoCommit); found {
+			f := s.acted(Warning, "a Reader without GroupID, made for a partition of a ConsumerGroup's generation, commits nothing, and nothing in the file calls CommitOffsets: with each start and rebalance the group begins where it began before", a)
+			f.Fix = &Fix{Summary: "Call the generation's CommitOffsets for what was processed, or use one Reader with GroupID, which joins and commits by itself."}
+			report(f)
+		}
 		if a, found := s.firstAct(inspect.ActCommitNoGroup); found {
 			f := s.acted(Warning, fmt.Sprintf("%s is called on a Reader without GroupID: kafka-go refuses it (unavailable when GroupID is not set), and nothing is committed", a.Call), a)
 			f.Fix = &Fix{Summary: "Set GroupID in ReaderConfig and leave Partition out, or do not commit and keep the offsets elsewhere."}

@@ -65,6 +65,7 @@ const (
 	SignLoading            Sign = "loading"             // client: the coordinator loads
 	SignDiscovered         Sign = "discovered"          // client: found the coordinator
 	SignAlreadyRebalancing Sign = "already_rebalancing" // client: a heartbeat said so
+	SignRebalanceTold      Sign = "rebalance_told"      // client: another request was refused for it
 	SignRejoining          Sign = "rejoining"           // client: sends JoinGroup
 	SignLeaving            Sign = "leaving"             // client: sends LeaveGroup
 	SignUnknownMember      Sign = "unknown_member"      // client: the coordinator does not know it
@@ -101,7 +102,10 @@ const (
 	SignIdleSpread         Sign = "idle_spread"         // the same: partitions enough, and members without any
 	SignNobodyReads        Sign = "nobody_reads"        // the same: lag, and no partition has a consumer
 	SignUnowned            Sign = "unowned"             // the same: some partitions with lag have no consumer
-	SignOneLags            Sign = "one_lags"            // the same: nearly all of the lag is in one partition
+	SignOneLags            Sign = "one_lags"            // the same: nearly all of the lag is in one partition, or in few
+	SignRebalancingSeen    Sign = "rebalancing_seen"    // the same: the group is in a rebalance
+	SignOffsetsLeaderless  Sign = "offsets_leaderless"  // kafka-topics.sh: a partition of __consumer_offsets has no leader
+	SignOffsetsBelowMin    Sign = "offsets_below_min"   // the same: fewer replicas in sync than min.insync.replicas
 	SignUnsupportedRange   Sign = "unsupported_range"   // client: no version of a request in common
 )
 
@@ -219,6 +223,8 @@ const (
 	ActClaimTimer      ActKind = "claim_left_at_timer"  // sarama: ConsumeClaim returns at a timer, while the session goes on
 	ActClaimError      ActKind = "claim_left_at_error"  // sarama: ConsumeClaim returns the error of a record
 	ActCommitNoGroup   ActKind = "commit_without_group" // kafka-go: a Reader without GroupID, and a commit
+	ActReaderNoCommit  ActKind = "reader_no_commit"     // kafka-go: a generation's Reader, and nothing commits
+	ActStaticVersion   ActKind = "static_too_old"       // sarama: an InstanceId, and a Version without static members; Call is it
 	ActOldVersion      ActKind = "protocol_too_old"     // the text asks for a protocol without groups; Call is it
 	ActClaimRead       ActKind = "claim_read"           // sarama: reads the messages of a claim, and nothing in the text calls Consume
 )

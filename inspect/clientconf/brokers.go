@@ -38,6 +38,7 @@ func Brokers(name string, data []byte) []inspect.Broker {
 		for _, s := range childrenOf(doc.kid("services")) {
 			out = append(out, brokerOfVariables(name, s.text("image"), composeVariables(s.kid("environment")))...)
 		}
+		out = append(out, chartBrokers(name, doc)...)
 		if doc.text("kind") == "Kafka" && strings.HasPrefix(doc.text("apiVersion"), "kafka.strimzi.io/") {
 			out = append(out, strimziBrokers(name, doc.at("spec", "kafka"), poolBrokers(docs, doc.text("metadata", "name")))...)
 		}
@@ -114,6 +115,61 @@ func strimziBrokers(name string, kafka *node, pooled int) []inspect.Broker {
 		out = append(out, b)
 	}
 	return out
+}
+
+// chartBrokers are the brokers of a Helm chart's values: Confluent's cp-kafka and Bitnami's
+// kafka, each alone or as a part of another chart.
+func chartBrokers(name string, doc *node) []inspect.Broker {
+	var out []inspect.Broker
+	for _, values := range append([]*node{doc}, childrenOf(doc)...) {
+		config, replicas := map[string]string{}, ""
+		switch {
+		case values.kid("configurationOverrides") != nil:
+			for _, k := range childrenOf(values.kid("configurationOverrides")) {
+				config[k.key] = k.value
+			}
+			replicas = values.text("brokers")
+		case values.text("offsetsTopicReplicationFactor") != "" || values.text("replicaCount") != "" || values.at("controller", "replicaCount") != nil || values.at("broker", "replicaCount") != nil:
+			config, replicas = bitnamiConfig(values)
+		}
+		if n, err := strconv.Atoi(replicas); err == nil && n > 0 && n <= 100 && config[OffsetsReplication] != "" {
+			for i := range n {
+				b := brokerOf(name, "", config)
+				b.ID = int32(i)
+				out = append(out, b)
+			}
+		}
+	}
+	return out
+}
+
+// bitnamiConfig are the settings of Bitnami's chart, and how many brokers it makes.
+func bitnamiConfig(values *node) (config map[string]string, replicas string) {
+	config = map[string]string{}
+	if v := values.text("offsetsTopicReplicationFactor"); v != "" {
+		config[OffsetsReplication] = v
+	}
+	for _, key := range []string{"config", "extraConfig"} {
+		f, err := properties.Parse([]byte(values.text(key)))
+		if err != nil {
+			continue
+		}
+		for _, e := range f.Entries {
+			config[e.Key] = e.Value
+		}
+	}
+	replicas = values.text("replicaCount")
+	total := 0
+	for _, part := range []string{"controller", "broker"} {
+		n, err := strconv.Atoi(values.text(part, "replicaCount"))
+		if err == nil && (part == "broker" || values.text("controller", "controllerOnly") != "true") {
+			total += n
+		}
+	}
+	if total > 0 {
+		replicas = strconv.Itoa(total)
+	}
+	return config, replicas
 }
 
 // keptOfBrokers are the settings of a broker, beside those that begin with group. and

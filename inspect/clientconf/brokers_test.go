@@ -30,6 +30,11 @@ func TestBrokers(t *testing.T) {
 			[]string{"0 4.0.0 offsets.topic.replication.factor=3", "1 4.0.0 offsets.topic.replication.factor=3"}},
 		{"Strimzi, its pools elsewhere", "kafka.yaml", "apiVersion: kafka.strimzi.io/v1\nkind: Kafka\nmetadata: {name: a}\nspec: {kafka: {config: {offsets.topic.replication.factor: 2}}}\n",
 			[]string{"0  offsets.topic.replication.factor=2", "1  offsets.topic.replication.factor=2"}},
+		{"Helm, cp-kafka", "values.yaml", "cp-kafka:\n  brokers: 1\n  configurationOverrides:\n    \"offsets.topic.replication.factor\": \"3\"\n", []string{"0  offsets.topic.replication.factor=3"}},
+		{"Helm, Bitnami", "values.yaml", "# bitnami/kafka\nreplicaCount: 1\noffsetsTopicReplicationFactor: 3\n", []string{"0  offsets.topic.replication.factor=3"}},
+		{"Helm, Bitnami's newer chart", "values.yaml", "kafka:\n  controller: {replicaCount: 2}\n  broker: {replicaCount: 0}\n  extraConfig: |\n    offsets.topic.replication.factor=3\n    group.max.session.timeout.ms=30000\n",
+			[]string{"0  group.max.session.timeout.ms=30000 offsets.topic.replication.factor=3", "1  group.max.session.timeout.ms=30000 offsets.topic.replication.factor=3"}},
+		{"Helm, another chart that uses Kafka", "values.yaml", "replicaCount: 3\nconfig: {kafka: {brokers: kafka-0}}\n", nil},
 		{"broken YAML", "docker-compose.yml", "services:\n kafka: [\n", nil},
 	} {
 		var got []string

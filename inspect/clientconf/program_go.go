@@ -75,9 +75,21 @@ func lastOf(header string) string {
 
 var readerConfig = pattern.New(`\bReaderConfig\s*\{`)
 
+// readerAt is where the first Reader is made.
+func (a *acting) readerAt() int {
+	if at := a.named["NewReader"]; len(at) > 0 {
+		return at[0]
+	}
+	return len(a.bare)
+}
+
 // commitsWithoutGroup tells of kafka-go's Reader without GroupID, that commits.
 func (a *acting) commitsWithoutGroup() {
 	configs := readerConfig.FindAllStringSubmatchIndex(a.bare, -1)
+	if strings.Contains(a.bare, "ConsumerGroupConfig") && len(configs) == 1 && !strings.Contains(a.bare, "CommitOffsets") && a.readsAlone(made{at: a.readerAt()}) {
+		a.add(inspect.Act{Kind: inspect.ActReaderNoCommit, Where: a.position(configs[0][0]), Call: "kafka.NewReader"})
+		return
+	}
 	if len(configs) != 1 || strings.Contains(a.bare, "GroupID") || strings.Contains(a.bare, "ConsumerGroupConfig") {
 		return
 	}

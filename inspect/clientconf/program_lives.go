@@ -28,6 +28,9 @@ var (
 // makings tells of consumers that are made again and again.
 func (a *acting) makings() {
 	for _, m := range a.made {
+		if a.family == inspect.KafkaGo && a.readsAlone(m) {
+			continue
+		}
 		for _, b := range a.around(m.at) {
 			often := requestHead.MatchString(b.header) || handler.MatchString(b.header) || b.loop && !boundedLoop.MatchString(b.header) && !a.polledInside(b)
 			if often {
@@ -39,7 +42,35 @@ func (a *acting) makings() {
 				break
 			}
 		}
+		if a.madeThroughFunction(m) {
+			return
+		}
 	}
+}
+
+// madeThroughFunction tells of a function that makes a consumer, and is called on each pass
+// of a loop that goes on for good.
+func (a *acting) madeThroughFunction(m made) bool {
+	f := a.functionAt(m.at)
+	if f.function == "" || m.group == "" || a.family != inspect.KafkaGo && a.family != inspect.Sarama && a.family != inspect.FranzGo {
+		return false
+	}
+	for _, at := range a.named[f.function] {
+		loop, ok := a.loopAt(at)
+		if !ok || at >= f.start-len(f.header)-2 && at < f.end || boundedLoop.MatchString(loop.header) || a.polledInside(loop) {
+			continue
+		}
+		head := inspect.Position{File: a.name, Line: loop.line}
+		a.add(inspect.Act{Kind: inspect.ActMadeOften, Where: a.position(at), Call: f.function, Consumer: m.name, Group: m.group, Other: &head, Each: true})
+		return true
+	}
+	return false
+}
+
+// readsAlone reports whether kafka-go's Reader is made without a group: it joins none.
+func (a *acting) readsAlone(m made) bool {
+	args, _ := a.arguments(m.at)
+	return strings.Contains(args, "ReaderConfig{") && !strings.Contains(args, "GroupID")
 }
 
 // polledInside reports whether a loop holds the loop that polls: then it starts the
@@ -185,6 +216,9 @@ func (a *acting) consumedOnce() {
 var (
 	// withoutGroups are the versions below V0_10_2_0, with which sarama refuses a group.
 	withoutGroups = pattern.New(`\bVersion\s*[:=]\s*(sarama\.(?:V0_[89]_\w+|V0_10_[01]_\w+|MinVersion))\b`)
+	// withoutStatic are the versions below V2_3_0_0, with which sarama refuses an InstanceId.
+	withoutStatic = pattern.New(`\bVersion\s*[:=]\s*sarama\.(V0_\w+|V1_\w+|V2_[012]_\w+|MinVersion)\b`)
+	instanceID    = pattern.New(`\bConsumer\.Group\.InstanceId\s*=[^=]`)
 	makesGroup    = pattern.New(`\bNewConsumerGroup(?:FromClient)?\s*\(`)
 	readsClaim    = pattern.New(`\bclaim\.Messages\(\)`)
 )
@@ -194,6 +228,11 @@ var (
 func (a *acting) protocolTooOld() {
 	if m := withoutGroups.FindStringSubmatchIndex(a.bare); m != nil && makesGroup.MatchString(a.bare) {
 		a.add(inspect.Act{Kind: inspect.ActOldVersion, Where: a.position(m[0]), Call: a.bare[m[2]:m[3]]})
+	}
+	if m := instanceID.FindStringSubmatchIndex(a.bare); m != nil {
+		if v := withoutStatic.FindStringSubmatchIndex(a.bare); v != nil {
+			a.add(inspect.Act{Kind: inspect.ActStaticVersion, Where: a.position(m[0]), Call: "sarama." + a.bare[v[2]:v[3]]})
+		}
 	}
 	if m := readsClaim.FindStringIndex(a.bare); m != nil && !strings.Contains(a.bare, ".Consume(") {
 		a.add(inspect.Act{Kind: inspect.ActClaimRead, Where: a.position(m[0]), Call: a.bare[m[0]:m[1]]})

@@ -64,7 +64,7 @@ var uses = []struct {
 	word   string
 	family inspect.Family
 }{
-	{"BroadwayKafka", inspect.Brod}, {"brod", inspect.Brod}, {"kafka_ex", inspect.KafkaEx}, {"KafkaEx.", inspect.KafkaEx}, {"faststream.kafka", inspect.AIOKafka}, {"kafka.consumer(group_id:", inspect.RubyKafka},
+	{"k6/x/kafka", inspect.KafkaGo}, {"BroadwayKafka", inspect.Brod}, {"brod", inspect.Brod}, {"kafka_ex", inspect.KafkaEx}, {"KafkaEx.", inspect.KafkaEx}, {"faststream.kafka", inspect.AIOKafka}, {"kafka.consumer(group_id:", inspect.RubyKafka},
 	{"Racecar", inspect.Librdkafka}, {"require \"kafka\"", inspect.RubyKafka}, {"require 'kafka'", inspect.RubyKafka}, {"faust.App(", inspect.AIOKafka},
 	{"org.apache.kafka.streams", inspect.StreamsLib}, {"StreamsConfig.", inspect.StreamsLib}, {"ConsumerConfig.", inspect.Java}, {"org.apache.kafka", inspect.Java},
 	{"KafkaListener", inspect.Java}, {"AIOKafka", inspect.AIOKafka}, {"aiokafka", inspect.AIOKafka}, {"confluent_kafka", inspect.Librdkafka},
@@ -161,6 +161,10 @@ func readSource(name string, data []byte, o Options) ([]inspect.ClientConfig, er
 		if !ok {
 			b.problem("placeholder", inspect.Position{File: name, Line: a.line}, a.spelled, "", a.spelled+" is set to "+shorten(strings.TrimRight(expression(a.value), " ,;"))+", which is no literal: its value is unknown here")
 			b.unknown(a.key)
+			continue
+		}
+		if n, tiny := strings.CutSuffix(text, "ns"); tiny && a.unit == "" {
+			b.setUnit(a.key, a.spelled, n, a.line, rankOwn, "ns")
 			continue
 		}
 		b.setUnit(a.key, a.spelled, a.inUnit(text), a.line, rankOwn, a.unit)
@@ -379,6 +383,9 @@ func namesIn(data []byte, family inspect.Family) map[string]name {
 	out := map[string]name{}
 	for _, s := range settings.All(family) {
 		out[s.Name] = name{s.Key, s.Unit()}
+		if family == inspect.KafkaGo { // as xk6-kafka's scripts have them
+			out[strings.ToLower(s.Name[:1])+s.Name[1:]] = name{s.Key, s.Unit()}
+		}
 	}
 	if f, ok := settings.FrameworkOf(frameworkOfText(data)); ok {
 		for _, x := range f.Fields() {

@@ -156,10 +156,15 @@ func numberLiteral(first, factors, rest string, isDuration bool, family inspect.
 	if err != nil {
 		return "", false
 	}
-	unit := time.Duration(0)
+	unit, below := time.Duration(0), false
 	for _, m := range factor.FindAllStringSubmatch(factors, -1) {
 		if u, ok := strings.CutPrefix(m[1], "time."); ok {
-			unit = timeUnits[strings.ToLower(u)]
+			switch unit = timeUnits[strings.ToLower(u)]; u {
+			case "Microsecond":
+				below, n = true, n*1000
+			case "Nanosecond":
+				below = true
+			}
 			continue
 		}
 		f, err := strconv.ParseFloat(strings.ReplaceAll(m[1], "_", ""), 64)
@@ -173,7 +178,12 @@ func numberLiteral(first, factors, rest string, isDuration bool, family inspect.
 		return "", false
 	case unit > 0:
 		return milliseconds(strconv.FormatFloat(n, 'f', -1, 64), unit)
+	case below && n >= 1e6:
+		return strconv.FormatFloat(n/1e6, 'f', -1, 64) + "ms", n == 1e6*float64(int64(n/1e6))
 	case isDuration && (family == inspect.Sarama || family == inspect.FranzGo || family == inspect.KafkaGo):
+		if n > 0 && n < 1e6 {
+			return strconv.FormatFloat(n, 'f', -1, 64) + "ns", n == float64(int64(n))
+		}
 		n /= 1e6 // a time.Duration's plain number
 	}
 	return strconv.FormatFloat(n, 'f', -1, 64), n == float64(int64(n)) || !isDuration

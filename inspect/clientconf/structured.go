@@ -123,7 +123,7 @@ func structuredTrees(name string, data []byte) ([]*node, error) {
 	return nil, nil
 }
 
-var tomlHead = pattern.New(`(?m)^\[{1,2}[A-Za-z0-9_."/-]+\]{1,2}\s*$`)
+var tomlHead = pattern.New(`(?m)^[ \t]*\[{1,2}[A-Za-z0-9_."/-]+\]{1,2}\s*$`)
 
 func looksTOML(data []byte) bool { return tomlHead.Match(data) }
 

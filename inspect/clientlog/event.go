@@ -82,6 +82,9 @@ func bareError(l *logLine) (inspect.LogEvent, bool) {
 		if byError(&ev, strings.Contains(low, "commit")); ev.Kind == inspect.LogEvicted && strings.Contains(low, "heartbeat") {
 			ev.Sign = inspect.SignUnknownMember
 		}
+		if ev.Sign == inspect.SignAlreadyRebalancing && (l.context.family == inspect.KafkaGo || strings.Contains(l.text, "[27] Rebalance In Progress")) {
+			ev.Sign = inspect.SignRebalanceTold // its heartbeats end the generation and log nothing of it
+		}
 	}
 	return ev, true
 }

@@ -102,6 +102,8 @@ type reader struct {
 	prefixed bool
 	told     map[string]bool // library versions and settings that were already told
 	table    *groupTable     // of kafka-consumer-groups.sh, while it is read
+	// replicas and leastInSync are of __consumer_offsets, as kafka-topics.sh told them.
+	replicas, leastInSync int
 	// first is the first line of a group's code that is no event: it stands for a log
 	// in which nothing happened.
 	first *inspect.LogEvent
@@ -237,6 +239,9 @@ func (rd *reader) line(raw []byte) error {
 	}
 	if rd.openTable(raw) {
 		return nil
+	}
+	if told, err := rd.offsetsTopic(string(raw)); told {
+		return err
 	}
 	key, rest := unwrap(raw)
 	rd.prefixed = rd.prefixed || key != ""

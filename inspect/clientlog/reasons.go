@@ -13,6 +13,7 @@ var (
 	clientReason   = pattern.New(`client reason: (.*)$`)
 	encountered    = pattern.New(`encountered ([A-Z_]+) from`)
 	pollExcess     = pattern.New(`poll interval \((\d+)ms\) exceeded by (\d+)ms`)
+	brokerPort     = pattern.New(`:909\d\b`)
 	braced         = pattern.New(`[{(]([^,={}() ]+)`)
 )
 
@@ -54,6 +55,8 @@ func meaning(ev *inspect.LogEvent, l *logLine, f found) {
 			ev.Kind = "" // its error stands in a field that was not logged
 		}
 		return
+	case s.sign == inspect.SignConnectFailed && s.library == "any" && ev.Family == "" && !distinct.MatchString(l.raw) && !brokerPort.MatchString(l.raw):
+		ev.Kind = "" // of some other server
 	case s.sign == inspect.SignRequestTimeout:
 		timedOut(ev)
 	case s.sign == inspect.SignISRShrink && ev.OffsetsPartition == nil:
