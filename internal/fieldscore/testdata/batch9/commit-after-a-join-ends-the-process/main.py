@@ -1,0 +1,1 @@
+consumer.commit(message=message, asynchronous=False)
