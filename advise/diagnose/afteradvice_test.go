@@ -43,7 +43,7 @@ func TestLagNamesItsMember(t *testing.T) {
 	for _, c := range []struct {
 		first, second int64
 		want          string
-	}{{104, 12, "Stable, 2 members, lag 116 (104 of it in the partitions of orders-2)"}, {58, 58, "Stable, 2 members, lag 116"}, {4, 1, "Stable, 2 members, lag 5"}} {
+	}{{104, 12, "Stable, 2 members, lag 116 (104 of it in the partitions of orders-2)"}, {12, 0, "Stable, 2 members, lag 12 (all in the partitions of orders-2)"}, {58, 58, "Stable, 2 members, lag 116"}, {4, 1, "Stable, 2 members, lag 5"}} {
 		g := inspect.Group{ID: "orders", State: "Stable", Lag: lag(c.first + c.second), Members: []inspect.Member{{ClientID: "orders-2", Lag: lag(c.first)}, {ClientID: "orders-1", Lag: lag(c.second)}}}
 		d := diagnose.Group(&inspect.Case{Groups: []inspect.Group{g}}, "orders", diagnose.Options{})
 		if got := d.Now(g.StateSince.Time); got != c.want {

@@ -121,9 +121,15 @@ const leastTold = 10
 // "" else.
 func (d *Diagnosis) lagOf() string {
 	for i := range d.Live.Members {
-		if m := &d.Live.Members[i]; len(d.Live.Members) > 1 && m.Lag != nil && *m.Lag >= leastTold && 2**m.Lag > *d.Lag {
-			return fmt.Sprintf(" (%s of it in the partitions of %s)", prose.Count(*m.Lag), inspect.MemberName(m.ClientID, m.MemberID, m.InstanceID))
+		m := &d.Live.Members[i]
+		if len(d.Live.Members) < 2 || m.Lag == nil || *m.Lag < leastTold || 2**m.Lag <= *d.Lag {
+			continue
 		}
+		part := prose.Count(*m.Lag) + " of it"
+		if *m.Lag == *d.Lag {
+			part = "all"
+		}
+		return fmt.Sprintf(" (%s in the partitions of %s)", part, inspect.MemberName(m.ClientID, m.MemberID, m.InstanceID))
 	}
 	return ""
 }
@@ -204,7 +210,7 @@ func (d *Diagnosis) NotChecked() string {
 		if text != "" {
 			text += "; "
 		}
-		text += fmt.Sprintf("%s that no flag would help (-o json)", prose.Plural(n, "rule"))
+		text += fmt.Sprintf("%s for other reasons (-o json lists them)", prose.Plural(n, "rule"))
 	}
 	return count + ": " + text
 }
