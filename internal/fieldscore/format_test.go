@@ -1,6 +1,7 @@
 package fieldscore
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -121,6 +122,9 @@ func batches(t *testing.T) []string {
 	slices.SortFunc(out, func(a, b string) int {
 		if (a == "field") != (b == "field") {
 			return map[bool]int{true: -1, false: 1}[a == "field"]
+		}
+		if strings.HasPrefix(a, "batch") && strings.HasPrefix(b, "batch") { // batch10 after batch9
+			return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 		}
 		return strings.Compare(a, b)
 	})

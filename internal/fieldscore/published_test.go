@@ -66,6 +66,13 @@ When every answer was read, three expectations were made stricter and three, too
 from 30, 12, 15, 2 and 5, 2, 5, 0 into what stands here. It misled by a longer poll interval where an exception outside the try had
 ended the polling thread, and by the record or target called at fault where a Connect task failed for the group or its permission.
 
+batch10 was gathered by a second hand in the same hour as batch9 and by its rules, from other reports: eight are issues, the others public files
+found by exact sentences of logs (fix notes, courses, post-mortems, comments beside code) in eight languages. The settings and programs are
+what the file names, in few lines. Neither row had been seen by anybody who changed the code. When every answer of 18e91d0 had been read, six
+expectations were made stricter and two mended, which turned the rows from 19, 8, 9, 1 and 11, 1, 3, 1, and from 20, 8, 8, 1 and
+11, 1, 3, 1, into what stands here. What misled: a log whose newest line stands first, read as a callback of half an hour, and "this passes,
+logged once" of one that counts its lines. Not read at all are what a client refuses as it is made, and which settings the code of another product gives.
+
 *healthy* are no reports: ten minutes of normal work of each client, three members and a rolling deploy among them, recorded against
 Kafka 4.1.1. Nothing above info is right there; any warning is a false alarm and counts as misled. A test lays each of the ten recordings with lines
 out through ten hours, alone, beside another client's and all together: a hundred hours with a deploy in each, of which ten minutes are
@@ -118,6 +125,10 @@ var measured = map[string][][2]string{
 	"batch9": {
 		{"18e91d0", "59 | 29 | 13 | 15 | 2 | 12 | 5 | 1 | 5 | 1"},
 		{"a0aa6ca", "59 | 29 | 13 | 15 | 2 | 12 | 5 | 1 | 5 | 1"},
+	},
+	"batch10": {
+		{"18e91d0", "37 | 18 | 10 | 9 | 0 | 16 | 9 | 0 | 4 | 3"},
+		{"a0aa6ca", "37 | 19 | 10 | 8 | 0 | 16 | 9 | 0 | 4 | 3"},
 	},
 	"variants": {
 		{"33e5e8f, first 88", "83 | 51 | 7 | 25 | 0 | 5 | 2 | 0 | 3 | 0"},

@@ -1,0 +1,5 @@
+switch (startupMode) {
+    case "committed":
+        offsetsInitializer = OffsetsInitializer.committedOffsets();
+        break;
+}
