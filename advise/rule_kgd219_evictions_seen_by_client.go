@@ -3,6 +3,7 @@ package advise
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
@@ -51,7 +52,7 @@ var _ = register(Rule{
 		f.Fix = s.evictedFix(out, told)
 		if slices.ContainsFunc(out, func(e inspect.LogEvent) bool { return raisedAtTop.MatchString(e.Text) }) {
 			f.Message += "; the line is an exception as a program prints it: where nothing catches it, the process ends, and its restart is the next rebalance"
-			f.Fix.Summary += " Catch the exception of a commit, and go on polling."
+			f.Fix.Summary = strings.TrimSpace(f.Fix.Summary + " Catch the exception of a commit, and go on polling.")
 		}
 		report(f)
 	},
