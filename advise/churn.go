@@ -55,9 +55,7 @@ func (d departure) lane() string {
 	return d.ClientID + "@" + d.Host
 }
 
-func (d departure) back() bool {
-	return d.Returned != "" && d.Returned != inspect.ReturnedNo
-}
+func (d departure) back() bool { return d.CameBack() }
 
 // at is a rebalance's time as findings quote it.
 func at(t inspect.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }

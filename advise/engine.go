@@ -304,12 +304,7 @@ func subjectsOf(c *inspect.Case) []*Subject {
 	if c.Cluster != (inspect.Cluster{}) || len(c.Brokers) > 0 || c.OffsetsTopic != nil {
 		out = append(out, clusterSubject(c))
 	}
-	out = append(out, logSubjects(c)...)
-	gaps := gapsOf(c)
-	for _, s := range out {
-		s.gaps = gaps
-	}
-	return out
+	return append(out, logSubjects(c)...)
 }
 
 // otherProfile reports whether a configuration is that of another profile of a consumer

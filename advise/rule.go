@@ -139,11 +139,20 @@ type Fix struct {
 	Edits []Edit            `json:"edits,omitempty"`
 }
 
+// The conditions under which a setting is the cure where one member alone was lost.
+const (
+	ifItsFast  = "if its host and what it calls are fast"
+	ifItsSound = "if its host and network are sound"
+)
+
+// HostFirst reports a fix whose condition sends the reader to the member's host.
+func (x *Fix) HostFirst() bool { return x.If == ifItsFast || x.If == ifItsSound }
+
 // Condition is when the settings help, and what to do else, in one sentence; "" where they
 // help in any case.
 func (x *Fix) Condition() string {
-	if x.If == "" {
-		return ""
+	if x.If == "" || x.Else == "" {
+		return x.If
 	}
 	return x.If + "; " + x.Else
 }

@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -62,16 +63,19 @@ func (s *Subject) pollFix(poll Value, need Need) *Fix {
 	to := inspect.PollIntervalFor(need.D, s.DefaultOf(keyPoll), poll.D)
 	if to <= mostAdvised {
 		x.Set = map[string]string{keyPoll: ms(to)}
-		x.Notes[keyPoll] = marginNote(need.D)
+		x.Notes[keyPoll] = marginNote(need.D, to)
+		if need.Observed && s.Timeline != nil && s.aloneTooSlow(need.Client) {
+			x.If = ifItsFast
+		}
 		if def := s.DefaultOf(keyPoll); to > inspect.RoundUp(wide) && to == def {
-			x.Notes[keyPoll] = fmt.Sprintf("%s: at least %s is needed; %s is the client's default", product(need.D), span(withMargin(need.D)), ms(to))
+			x.Notes[keyPoll] = fmt.Sprintf("%s is needed at least; %s is the client's default", product(need.D), ms(to))
 		}
 		x.Price = fmt.Sprintf("a consumer that hangs is noticed after %s instead of %s", span(to), span(poll.D))
 	} else if each := inspect.Or(s.Case.Declared.RecordTime, 0); each > 0 && inspect.PollIntervalFor(each, s.DefaultOf(keyPoll), poll.D) <= mostAdvised && s.handsBatches() {
 		to = inspect.PollIntervalFor(each, s.DefaultOf(keyPoll), poll.D)
 		x.Summary = "Return one record per poll, raise max.poll.interval.ms above the time that it takes, or process in another thread and pause the partitions meanwhile."
 		x.Set = map[string]string{keyPoll: ms(to), keyRecords: "1"}
-		x.Notes[keyPoll] = marginNote(each)
+		x.Notes[keyPoll] = marginNote(each, to)
 		x.Price = fmt.Sprintf("a consumer that hangs is noticed after %s instead of %s", span(to), span(poll.D))
 		return x
 	} else {
@@ -132,17 +136,37 @@ func (s *Subject) avoidable(need Need) *int {
 	return &n
 }
 
-// marginNote says how a limit follows from what it has to cover.
-func marginNote(d time.Duration) string {
-	return fmt.Sprintf("%s = %s, rounded up", product(d), span(withMargin(d)))
+// aloneTooSlow reports a client that was too slow on partitions that others worked in time,
+// each time that it left for that.
+func (s *Subject) aloneTooSlow(client string) bool {
+	slow := goings(s.Timeline, func(d departure) bool { return d.Cause == inspect.PollIntervalExceeded && d.ClientID == client })
+	return len(slow) > 0 && !slices.ContainsFunc(slow, func(d departure) bool { return !d.OthersCoped })
 }
 
-// product is the time to cover and the margin, as a note writes them.
-func product(d time.Duration) string { return span(prose.ToCover(d)) + " x 1.25" }
+// marginNote says how a limit follows from what it has to cover.
+func marginNote(d, to time.Duration) string {
+	switch to {
+	case withMargin(d):
+		return product(d)
+	case inspect.RoundUp(inspect.WithMargin(d)):
+		return product(d) + ", rounded up to " + span(to)
+	}
+	return product(d) + " is needed at least"
+}
 
-// withMargin is the product of what product shows, so that a reader who multiplies finds it.
+// product is the time to cover, the margin and what they make, so that a reader who
+// multiplies finds it.
+func product(d time.Duration) string {
+	return span(prose.ToCover(d)) + " x 1.25 = " + span(withMargin(d))
+}
+
+// withMargin is the product of what product shows, to the tenth of a second below a minute.
 func withMargin(d time.Duration) time.Duration {
-	return prose.ToCover(inspect.WithMargin(prose.ToCover(d)))
+	wide := inspect.WithMargin(prose.ToCover(d))
+	if wide < time.Minute {
+		return (wide + 99*time.Millisecond).Truncate(100 * time.Millisecond)
+	}
+	return prose.ToCover(wide)
 }
 
 // handsBatches reports whether a poll returns as many records as max.poll.records allows.

@@ -26,8 +26,12 @@ var _ = register(Rule{
 		if !ok || !okSession || s.ServerSide() || session.D < least.D || 2*session.D >= 3*least.D || session.D > most.D {
 			return
 		}
-		f := s.Finding(Warning, fmt.Sprintf("%s is %s, close to %s=%s of %s: two late heartbeats evict the member",
-			session.Spelled, span(session.D), keyBrokerMin, ms(least.D), least.From), session)
+		near := "close to"
+		if session.D == least.D {
+			near = "the minimum by"
+		}
+		f := s.Finding(Warning, fmt.Sprintf("%s is %s, %s %s=%s of %s: two late heartbeats evict the member",
+			session.Spelled, span(session.D), near, keyBrokerMin, ms(least.D), least.From), session)
 		to := s.safeSession(least.D, most.D)
 		if s.Config == nil && s.DefaultOf(keySession) == 0 {
 			to = min(max(to, inspect.RoundUp(least.D*2)), most.D)

@@ -36,7 +36,7 @@ var _ = register(Rule{
 			f.Fix.Set = map[string]string{keyPoll: ms(to)}
 			f.Fix.Notes = notesFor(keyPoll, "the default of current clients")
 			if to > defaultPoll {
-				f.Fix.Notes = notesFor(keyPoll, marginNote(need.D))
+				f.Fix.Notes = notesFor(keyPoll, marginNote(need.D, to))
 			}
 		}
 		report(f)

@@ -46,7 +46,7 @@ var _ = register(Rule{
 		f.Fix = &Fix{}
 		if to <= mostAdvised {
 			f.Fix.Set = map[string]string{keyRebalance: ms(to)}
-			f.Fix.Notes = notesFor(keyRebalance, marginNote(need.D))
+			f.Fix.Notes = notesFor(keyRebalance, marginNote(need.D, to))
 			f.Fix.Price = fmt.Sprintf("a rebalance may wait %s for a slow member", span(to))
 		}
 		report(f)

@@ -38,7 +38,7 @@ var _ = register(Rule{
 		f.Fix = &Fix{}
 		if to := inspect.PollIntervalFor(need.D, s.DefaultOf(keySession), session.D); to <= s.sessionCeiling() {
 			f.Fix.Set = map[string]string{keySession: ms(to)}
-			f.Fix.Notes = notesFor(keySession, marginNote(need.D)+"; needs the broker's group.max.session.timeout.ms")
+			f.Fix.Notes = notesFor(keySession, marginNote(need.D, to)+"; needs the broker's group.max.session.timeout.ms")
 			f.Fix.Price = fmt.Sprintf("a dead member is noticed after %s instead of %s", span(to), span(session.D))
 		} else {
 			f.Fix.Summary = "Call heartbeat() inside the work; no session is long enough for " + span(need.D) + "."

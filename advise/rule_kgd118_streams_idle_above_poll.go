@@ -29,7 +29,7 @@ var _ = register(Rule{
 		f.Fix = &Fix{}
 		if to := inspect.PollIntervalFor(idle.D, s.DefaultOf(keyPoll), poll.D); to <= mostAdvised && to > idle.D {
 			f.Fix.Set = map[string]string{keyPoll: ms(to)}
-			f.Fix.Notes = notesFor(keyPoll, marginNote(idle.D))
+			f.Fix.Notes = notesFor(keyPoll, marginNote(idle.D, to))
 		}
 		f.Fix.Alternatives = []map[string]string{{keyTaskIdle: "0"}}
 		report(f)

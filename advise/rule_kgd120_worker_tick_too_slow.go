@@ -28,7 +28,7 @@ var _ = register(Rule{
 		f.Fix = &Fix{}
 		if to := inspect.PollIntervalFor(need.D, s.DefaultOf(keyRebalance), rebalance.D); to <= mostAdvised {
 			f.Fix.Set = map[string]string{keyRebalance: ms(to)}
-			f.Fix.Notes = notesFor(keyRebalance, marginNote(need.D))
+			f.Fix.Notes = notesFor(keyRebalance, marginNote(need.D, to))
 		}
 		report(f)
 	},

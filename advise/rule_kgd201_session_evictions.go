@@ -2,6 +2,7 @@ package advise
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/internal/prose"
@@ -45,8 +46,10 @@ var _ = register(Rule{
 				same = append(same, d)
 			}
 		}
-		f := s.Finding(Warning, fmt.Sprintf("%s was evicted %s: no heartbeat for %s (%s); it came back %s after its last commit",
-			longest.lane(), times(same), session.Spelled, span(session.D), span(prose.ToCover(longest.BackAfter.Duration()))), session)
+		expired := func(d departure) bool { return d.Cause == inspect.SessionExpired && d.lane() == longest.lane() }
+		evicted := left(s.Timeline, expired)
+		f := s.Finding(Warning, fmt.Sprintf("%s was evicted %s: no heartbeat for %s (%s); it came back %s",
+			longest.lane(), times(evicted), session.Spelled, span(session.D), returns(evicted, longest.BackAfter.Duration())), session)
 		f.Confidence = leastSure(same)
 		if s.Config == nil {
 			f.Subject = "client " + longest.ClientID
@@ -54,15 +57,41 @@ var _ = register(Rule{
 		if n := len(out) - len(same); n > 0 {
 			f.Evidence = append(f.Evidence, fmt.Sprintf("%s of other members with these settings", count(n, "such eviction")))
 		}
+		if n := len(goings(s.Timeline, expired)) - len(evicted); n > 0 {
+			f.Evidence = append(f.Evidence, fmt.Sprintf("%s of it, of which that is only possible", count(n, "more departure")))
+		}
 		f.Evidence = append(f.Evidence, returnEvidence(longest))
 		if open := openRivals(longest); open != "" {
 			f.Evidence = append(f.Evidence, open)
 		}
 		f.Fix = s.sessionFix(session, longest)
+		others := goings(s.Timeline, func(d departure) bool { return d.Cause.Eviction() && d.lane() != longest.lane() })
+		if len(f.Fix.Set) > 0 && f.Fix.If == "" && longest.in.Members.Before > 1 && len(others) == 0 {
+			f.Fix.If = ifItsSound
+		}
 		f.measured, f.silence = true, longest.BackAfter.Duration()
 		report(f)
 	},
 })
+
+// returns says how often a member came back of its evictions, and how long after its last
+// commit at most.
+func returns(evicted []departure, longest time.Duration) string {
+	after := span(prose.ToCover(longest)) + " after its last commit"
+	back := 0
+	for _, d := range evicted {
+		if d.back() {
+			back++
+		}
+	}
+	switch {
+	case len(evicted) == 1:
+		return after
+	case back == len(evicted):
+		return "each time, at most " + after
+	}
+	return fmt.Sprintf("%s, at most %s", count(back, "time"), after)
+}
 
 func returnEvidence(d departure) string {
 	switch d.Returned {
@@ -101,9 +130,9 @@ func (s *Subject) sessionFix(session Value, d departure) *Fix {
 		x.Price = "none"
 	default:
 		x.Set = map[string]string{keySession: ms(to)}
-		note := marginNote(d.BackAfter.Duration())
+		note := marginNote(d.BackAfter.Duration(), to)
 		if def := s.DefaultOf(keySession); def > to && session.D < def && def <= s.sessionCeiling() && (!hasPoll || def <= poll.D) {
-			note += fmt.Sprintf("; the client's default, %s, would do as well", ms(def))
+			note += fmt.Sprintf("; the client's default, %s, would notice a dead member later", ms(def))
 		}
 		if d.Returned != inspect.ReturnedSameProcess {
 			x.If, x.Else = "if the process only paused", "if it crashed: nothing to set, see kubectl logs --previous"

@@ -29,7 +29,11 @@ var _ = register(Rule{
 			if len(ds) < flaps*s.sharing(ds[0]) {
 				continue
 			}
-			f := s.Finding(Warning, fmt.Sprintf("%s left and came back %s", ds[0].lane(), times(ds)))
+			often := times(ds)
+			if all := goings(s.Timeline, func(d departure) bool { return d.lane() == ds[0].lane() }); len(all) > len(ds) {
+				often = fmt.Sprintf("%d of %s", len(ds), times(all))
+			}
+			f := s.Finding(Warning, fmt.Sprintf("%s left and came back %s", ds[0].lane(), often))
 			causes := make([]inspect.Rebalance, len(ds))
 			for i, d := range ds {
 				causes[i] = inspect.Rebalance{Cause: d.Cause}

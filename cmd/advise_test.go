@@ -36,7 +36,7 @@ func TestAdviseOnAFile(t *testing.T) {
 	want := `error  KGD105 poll-interval-too-short    c.properties:4
        max.poll.interval.ms is 5m; the work between two polls takes 8m
        (--batch-time)
-       set       max.poll.interval.ms=600000    8m x 1.25 = 10m, rounded up
+       set       max.poll.interval.ms=600000    8m x 1.25 = 10m
        or        max.poll.records=250           500 in 8m: 250 fit with the same margin
        trade-off a consumer that hangs is noticed after 10m instead of 5m
 warning KGD101 heartbeat-over-third    c.properties:3

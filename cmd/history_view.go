@@ -24,7 +24,11 @@ type historyDoc struct {
 
 // groups are the histories of the chosen groups.
 func (h *historyCmd) groups(p *past.Past, chosen choice) []inspect.History {
-	return inspect.HistoriesOf(p.Case, p.IDs, chosen.causes, chosen.replay)
+	out := make([]inspect.History, 0, len(p.IDs))
+	for _, id := range p.IDs {
+		out = append(out, inspect.HistoryOf(p.Case, id, chosen.causes, chosen.replay))
+	}
+	return out
 }
 
 // view shows the rebalances of the chosen groups.
@@ -154,8 +158,11 @@ func historySummary(g *inspect.History, width int) []render.Line {
 			parts = append(parts, fmt.Sprintf("%d in %s", n, prose.Span(span)))
 		}
 	}
+	if went := s.Went(); went != "" && s.Departures > 1 {
+		parts = append(parts, fmt.Sprintf("%s (%d came back)", went, s.Returned))
+	}
 	if s.Idle != nil && s.Idle.Duration() >= time.Second {
-		parts = append(parts, "partitions of departed members not consumed for "+diagnose.IdleText(s.Idle, s.IdleOf))
+		parts = append(parts, "partitions of departed members not consumed for "+diagnose.IdleText(*s))
 	}
 	if text := diagnose.Paused(s.Stopped, s.StoppedAtMost); text != "-" && text != "none" {
 		parts = append(parts, "members paused for "+text+" in all")

@@ -2,6 +2,7 @@ package cmd
 
 import (
 	"encoding/json"
+	"fmt"
 	"html"
 	"path/filepath"
 	"regexp"
@@ -34,11 +35,12 @@ func TestOneDepartureHasOneSetOfNumbers(t *testing.T) {
 }
 
 var (
-	notConsumed = regexp.MustCompile(`not consumed for ([^;]*)`)
-	pausedFor   = regexp.MustCompile(`members paused for ([^;]*?) in all`)
-	avoids      = regexp.MustCompile(`would have avoided (?:up to )?\d+ of \d+ evictions?(?: if the process paused, \d+ if it crashed)?(?:[,;] [^;]*if the cause is right)?(?:; \d+ undecided)?`)
-	tableCells  = regexp.MustCompile(`<td class="t">([^<]*)</td>`)
-	wasOut      = regexp.MustCompile(`was out (\S+)`)
+	notConsumed  = regexp.MustCompile(`not consumed for ([^;]*)`)
+	pausedFor    = regexp.MustCompile(`members paused for ([^;]*?) in all`)
+	avoids       = regexp.MustCompile(`would have avoided (?:up to )?\d+ of \d+ evictions?(?: if the process paused, \d+ if it crashed)?(?:[,;] [^;]*if the cause is right)?(?:; \d+ undecided)?`)
+	tableCells   = regexp.MustCompile(`<td class="t">([^<]*)</td>`)
+	wasOut       = regexp.MustCompile(`was out (\S+)`)
+	evictedTimes = regexp.MustCompile(`was evicted (\d+) times`)
 )
 
 // sameNumbers compares the screens of the one group of a case, and returns how many
@@ -147,6 +149,16 @@ func sameNumbers(t *testing.T, file string) int {
 		}
 	}
 	advice := oneLine(screen("advise", d.Group))
+	if went := h.Summary.Went(); went != "" && h.Summary.Departures > 1 { // one count of departures on all screens
+		for name, s := range map[string]string{"why": page, "history": past, "html": screen("why", d.Group, "-o", "html"), "markdown": screen("why", d.Group, "-o", "markdown")} {
+			if !strings.Contains(oneLine(s), went) {
+				t.Errorf("%s does not say %q", name, went)
+			}
+		}
+		if m := evictedTimes.FindStringSubmatch(advice); m != nil && h.Summary.Causes[inspect.SessionExpired] == h.Summary.Evictions && m[1] != fmt.Sprint(h.Summary.Evictions) {
+			t.Errorf("advise says %q; %d were evicted", m[0], h.Summary.Evictions)
+		}
+	}
 	for what, re := range map[string]*regexp.Regexp{"not consumed": notConsumed, "paused": pausedFor} {
 		a, b := re.FindStringSubmatch(page), re.FindStringSubmatch(past)
 		if a != nil && (b == nil || a[1] != b[1]) {

@@ -88,7 +88,7 @@ func TestPodsOfAReturn(t *testing.T) {
 	}{
 		"oom":       {[]string{"--pods", at("oom-pods.json"), "--pods", at("oom-events.json")}, []string{"a new one came in its place", "was OOMKilled at 08:01:30 UTC", "container more memory"}, []string{"to decide", "FIX   session"}},
 		"liveness":  {[]string{"--pods", at("liveness-pods.json"), "--pods", at("liveness-events.json")}, []string{"restarted after a failed probe at 08:01:31 UTC", "timeoutSeconds"}, []string{"to decide", "FIX   session"}},
-		"lived-on":  {[]string{"--pods", at("lived-on-pods.json"), "--pods", at("lived-on-events.json")}, []string{"the same process came back", "the process did not crash", "FIX   session.timeout.ms=180000"}, []string{"to decide", "it depends on whether the process", "if the process kept running"}},
+		"lived-on":  {[]string{"--pods", at("lived-on-pods.json"), "--pods", at("lived-on-events.json")}, []string{"the same process came back", "the process did not crash", "FIX   if its host and network are sound: session.timeout.ms=180000"}, []string{"to decide", "it depends on whether the process", "if the process kept running"}},
 		"no events": {[]string{"--pods", at("lived-on-pods.json")}, []string{"nothing in the files is newer than 29 Nov", "kubectl get events -o json", "(--log FILE)", "(--gc-log FILE)"}, []string{"--pods FILE"}},
 		"gc log":    {[]string{"--gc-log", at("gc.log")}, []string{"gc.log:1: the longest pause that it shows of that time is 30ms", "(--pods FILE): a restart then is a crash, none is a pause"}, []string{"--gc-log FILE"}},
 		"empty":     {[]string{"--pods", at("empty.json")}, []string{"(--log FILE)"}, []string{"--pods FILE"}},

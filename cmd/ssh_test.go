@@ -98,7 +98,7 @@ func TestTopThroughSSHInTmux(t *testing.T) {
 			x := inTmux(t, "TERM="+name+" "+overSSH(t, "HOME="+t.TempDir()+" TZ=UTC "+env+"exec "+program+" top -b "+c.Addrs()[0]))
 			x.await(`(?s)2 groups .*LIVE.*>orders +\w+ .*exceeded poll interval.*q quit`)
 			x.run("send-keys", "Enter")
-			x.await(`(?s)-- orders: coordinator \d.*WHY   client consumer-orders-2.*FIX   max\.poll\.interval\.ms=300000`)
+			x.await(`(?s)-- orders: coordinator \d.*WHY   client consumer-orders-2.*FIX   if its host and what it calls are fast: max\.poll\.interval\.ms=300000`)
 			painted := colour.FindAllString(x.run("capture-pane", "-e", "-p"), -1)
 			hues := slices.DeleteFunc(painted, func(s string) bool { return !regexp.MustCompile(`[\[;][349]\d`).MatchString(s) })
 			if wanted := term != "NO_COLOR"; wanted != slices.ContainsFunc(hues, func(s string) bool { return strings.Contains(s, "3") }) {
@@ -108,8 +108,8 @@ func TestTopThroughSSHInTmux(t *testing.T) {
 				t.Errorf("%q: not one of the sixteen colours on the terminal's own background", hues[i])
 			}
 			x.run("send-keys", "y")
-			x.await(`sent to the clipboard: max\.poll\.interval\.ms=300000`)
-			if got := x.run("show-buffer"); got != "max.poll.interval.ms=300000" {
+			x.await(`sent to the clipboard, of orders: max\.poll\.interval\.ms=300000`)
+			if got := x.run("show-buffer"); got != "# if its host and what it calls are fast\nmax.poll.interval.ms=300000" {
 				t.Errorf("copied %q", got)
 			}
 			x.run("resize-window", "-x", "120", "-y", "40")
@@ -124,7 +124,7 @@ func TestTopThroughSSHInTmux(t *testing.T) {
 			if got := x.run("display", "-p", "#{alternate_on} #{cursor_flag}"); got != "0 1\n" {
 				t.Errorf("alternate screen, cursor: %s", got)
 			}
-			if page := x.run("capture-pane", "-p", "-J", "-S", "-"); !regexp.MustCompile(`(?s)orders  UNSTABLE: .*WHY   client consumer-orders-2 .*FIX   max\.poll\.interval\.ms=300000.*next  kgdiag watch orders`).MatchString(page) {
+			if page := x.run("capture-pane", "-p", "-J", "-S", "-"); !regexp.MustCompile(`(?s)orders  UNSTABLE: .*WHY   client consumer-orders-2 .*FIX   if its host and what it calls are fast: max\.poll\.interval\.ms=300000.*next  kgdiag watch orders`).MatchString(page) {
 				t.Errorf("the page of why does not stay:\n%s", page)
 			}
 		})

@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -56,8 +57,9 @@ type watchTally struct {
 	Group      string `json:"group"`
 	Rebalances int    `json:"rebalances"`
 	Evictions  int    `json:"evictions"`
-	State      string `json:"state"`   // "" unknown
-	Members    *int   `json:"members"` // null unknown
+	Unjudged   int    `json:"departures_not_judged"` // members that left, without a cause that was told
+	State      string `json:"state"`                 // "" unknown
+	Members    *int   `json:"members"`               // null unknown
 	NeverCame  bool   `json:"never_came,omitempty"`
 }
 
@@ -91,7 +93,7 @@ func (w *watchJSON) end(r *watch.Result, reason endReason, lasted time.Duration)
 		Tripped: w.o.tripped, Groups: []watchTally{}}
 	for _, id := range slices.Sorted(maps.Keys(r.Tallies)) {
 		t := r.Tallies[id]
-		j := watchTally{Group: id, Rebalances: t.Rebalances, Evictions: w.o.evictions.Of(id), State: t.State, NeverCame: slices.Contains(r.NeverCame, id)}
+		j := watchTally{Group: id, Rebalances: t.Rebalances, Evictions: w.o.evictions.Of(id), Unjudged: w.o.evictions.Unjudged(id), State: t.State, NeverCame: slices.Contains(r.NeverCame, id)}
 		if t.Members >= 0 {
 			j.Members = &t.Members
 		}
@@ -182,13 +184,17 @@ func (w *watchLines) event(e *watch.Event) error {
 	}
 	if e.Type == watch.CauseFound {
 		key := e.Group + "\x00" + e.Record
-		if w.causes[key] == text {
+		told := text
+		if w.causes[key] == told {
 			return nil // refined in what only -o json shows
 		}
 		if len(w.causes) >= 5000 { // of groups that never rest; at worst a line is told again
 			clear(w.causes)
 		}
-		w.causes[key] = text
+		if w.causes[key] != "" {
+			text = strings.Replace(text, fmt.Sprintf("incident %d:", e.Incident), fmt.Sprintf("incident %d, more is known:", e.Incident), 1)
+		}
+		w.causes[key] = told
 	}
 	l := append(w.line(e, style, word), render.P("%s", text))
 	if e.Incident > 0 && e.Type != watch.CauseFound && e.Type != watch.CauseSoFar {
@@ -205,7 +211,7 @@ const fewTallies = 4
 func (w *watchLines) end(r *watch.Result, reason endReason, lasted time.Duration) error {
 	mark := map[endReason]string{endFor: "end", endStable: "stable", endInterrupted: "^C", endTerminated: "terminated"}[reason]
 	var parts []string
-	quiet := 0
+	quiet, troubled := 0, ""
 	for _, id := range slices.Sorted(maps.Keys(r.Tallies)) {
 		t := r.Tallies[id]
 		if t.Rebalances == 0 && len(r.Tallies) > fewTallies && !slices.Contains(r.NeverCame, id) {
@@ -215,6 +221,10 @@ func (w *watchLines) end(r *watch.Result, reason endReason, lasted time.Duration
 		s := render.Clean(id) + " " + prose.Plural(t.Rebalances, "rebalance")
 		if n := w.o.evictions.Of(id); n > 0 {
 			s += ", " + prose.Plural(n, "eviction")
+			troubled += " " + prose.ShellWord(id)
+		}
+		if n := w.o.evictions.Unjudged(id); n > 0 {
+			s += ", " + prose.Plural(n, "departure") + " not judged"
 		}
 		if slices.Contains(r.NeverCame, id) {
 			s = render.Clean(id) + " never came"
@@ -230,5 +240,8 @@ func (w *watchLines) end(r *watch.Result, reason endReason, lasted time.Duration
 	if reason == endTerminated && w.o.limit > 0 {
 		mark = "terminated before " + prose.Span(w.o.limit) + " was over, at"
 	}
-	return w.write(render.L("%s %s: %s", mark, prose.Span(lasted.Truncate(time.Second)), strings.Join(parts, "; ")))
+	if err := w.write(render.L("%s %s: %s", mark, prose.Span(lasted.Truncate(time.Second)), strings.Join(parts, "; "))); err != nil || troubled == "" {
+		return err
+	}
+	return w.write(w.o.page().Label("next", "kgdiag why"+troubled+w.o.connectWords()))
 }

@@ -231,16 +231,16 @@ func cureLines(p show.Page, d *diagnose.Diagnosis) []render.Line {
 		return p.Paragraph("FIX", words)
 	}
 	var lines []render.Line
-	word, when := "FIX", ""
+	word, when, whom := "FIX", "", d.ForWhom()
 	if f.Fix.If != "" {
 		when = f.Fix.If + ": "
 	}
 	for _, kv := range diagnose.Settings(f.Fix.Set) {
 		key, _, _ := strings.Cut(kv, "=")
-		lines = append(lines, p.Setting(word, when+kv, f.Fix.Notes[key], f.ID)...)
-		word, when = "and", ""
+		lines = append(lines, p.Setting(word, when+kv, joinNotes(f.Fix.Notes[key], whom), f.ID)...)
+		word, when, whom = "and", "", ""
 	}
-	for _, text := range []string{d.Avoided(f).String(), f.Fix.Else, d.ForWhom()} {
+	for _, text := range []string{d.Avoided(f).String(), f.Fix.Else} {
 		lines = append(lines, p.Paragraph("", text)...)
 	}
 	if f.Fix.Price != "" {
@@ -253,6 +253,11 @@ func cureLines(p show.Page, d *diagnose.Diagnosis) []render.Line {
 		}
 	}
 	return lines
+}
+
+// joinNotes puts what is said of a setting behind each other.
+func joinNotes(notes ...string) string {
+	return strings.Join(slices.DeleteFunc(notes, func(s string) bool { return s == "" }), "; ")
 }
 
 // stuckFix is what to do about a record that stops everybody.

@@ -212,6 +212,9 @@ func (r *Rebalance) Back() *Millis {
 	return nil
 }
 
+// CameBack reports that the departed member came back, as the same process or a new one.
+func (d *Departure) CameBack() bool { return d.Returned != "" && d.Returned != ReturnedNo }
+
 // StayedAway reports that the departed member did not come back.
 func (d *Departure) StayedAway() bool { return d.Returned == ReturnedNo }
 

@@ -5,15 +5,23 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/kgdiag/kgdiag/internal/prose"
 )
 
 // Summary counts what happened in a span of time.
 type Summary struct {
-	Rebalances int           `json:"rebalances"`
-	Evictions  int           `json:"evictions"`
-	PerHour    float64       `json:"per_hour"` // to one decimal
-	Over       time.Duration `json:"-"`        // the span, in whole seconds
+	Rebalances int `json:"rebalances"`
+	Evictions  int `json:"evictions"`
+	// Departures are all members that left: Evictions of them were evicted or had to leave,
+	// Unexplained for reasons that are not known. Returned of them came back.
+	Departures  int           `json:"departures"`
+	Unexplained int           `json:"departures_unexplained"`
+	Returned    int           `json:"departures_returned"`
+	PerHour     float64       `json:"per_hour"` // to one decimal
+	Over        time.Duration `json:"-"`        // the span, in whole seconds
 	// Stopped and StoppedAtMost are how long rebalances paused members that stayed, of
 	// each the longest; null unknown, the latter also where it is of one of them.
 	Stopped       *Millis `json:"stopped_ms"`
@@ -44,9 +52,12 @@ func (s Summary) MarshalJSON() ([]byte, error) {
 		return json.Marshal(plain(s))
 	}
 	return json.Marshal(struct {
-		Rebalances *int     `json:"rebalances"`
-		Evictions  *int     `json:"evictions"`
-		PerHour    *float64 `json:"per_hour"`
+		Rebalances  *int     `json:"rebalances"`
+		Evictions   *int     `json:"evictions"`
+		Departures  *int     `json:"departures"`
+		Unexplained *int     `json:"departures_unexplained"`
+		Returned    *int     `json:"departures_returned"`
+		PerHour     *float64 `json:"per_hour"`
 		plain
 		Causes *int `json:"causes"`
 	}{plain: plain(s)})
@@ -63,7 +74,9 @@ func Summarise(list []Rebalance, over time.Duration) Summary {
 	for i := range list {
 		r := &list[i]
 		s.Causes[r.Cause]++
-		s.Evictions += r.Evictions(nil)
+		evicted := r.Evictions(nil)
+		s.Evictions += evicted
+		s.Departures += max(evicted, len(r.Members.Left))
 		s.Stopped = sum(s.Stopped, r.Stopped)
 		s.StoppedAtMost = sum(s.StoppedAtMost, r.StoppedAtMost)
 		bounded = bounded && (r.StoppedAtMost != nil || r.nobodyPaused())
@@ -71,6 +84,12 @@ func Summarise(list []Rebalance, over time.Duration) Summary {
 			s.Idle = sum(s.Idle, d.Idle)
 			if d.LeftIdle() {
 				s.IdleOf++
+			}
+			if !d.Cause.Explained() {
+				s.Unexplained++
+			}
+			if d.CameBack() {
+				s.Returned++
 			}
 			gone[MemberName(d.ClientID, d.MemberID, d.InstanceID)]++
 		}
@@ -84,6 +103,30 @@ func Summarise(list []Rebalance, over time.Duration) Summary {
 		}
 	}
 	return s
+}
+
+// Went says how many members left, and how: "17 evictions" where that is all, else
+// "11 departures: 10 evictions, 1 of unknown cause"; "" where nobody was evicted and every
+// departure is explained.
+func (s Summary) Went() string {
+	if s.Evictions+s.Unexplained == 0 {
+		return ""
+	}
+	all := max(s.Departures, s.Evictions+s.Unexplained)
+	if s.Evictions == all {
+		return prose.Plural(s.Evictions, "eviction")
+	}
+	var kinds []string
+	if s.Evictions > 0 {
+		kinds = append(kinds, prose.Plural(s.Evictions, "eviction"))
+	}
+	if s.Unexplained > 0 {
+		kinds = append(kinds, strconv.Itoa(s.Unexplained)+" of unknown cause")
+	}
+	if n := all - s.Evictions - s.Unexplained; n > 0 {
+		kinds = append(kinds, strconv.Itoa(n)+" other")
+	}
+	return prose.Plural(all, "departure") + ": " + strings.Join(kinds, ", ")
 }
 
 // LeftIdle reports a departure that left partitions without a consumer for a second or more.

@@ -71,8 +71,10 @@ type Replay struct {
 	// Rebalances that fall away: departures that would not have been, and the returns
 	// that followed them.
 	Rebalances int `json:"rebalances_avoided"`
-	// Evictions is how many evictions were seen in all.
+	// Evictions is how many evictions were seen in all, Others how many departures that
+	// are in none of the lists, since no such setting has a part in them.
 	Evictions int `json:"evictions"`
+	Others    int `json:"others"`
 }
 
 // ReplayEvent is one departure, or one pause, under other settings.
@@ -149,6 +151,8 @@ func (r *Replay) departure(rb *Rebalance, d *Departure, o Overrides) bool {
 		if d.Cause.Eviction() {
 			ev.Why = "the setting has no part in it"
 			r.Remaining = append(r.Remaining, ev)
+		} else {
+			r.Others++
 		}
 		return false
 	case !decided && need == 0:

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -255,9 +256,28 @@ func (d *Diagnosis) Commands(g Given) []Command {
 		add(step.Command, options, step.Why)
 	}
 	if d.Others > 0 {
-		add("advise", g.Connect+g.Advise, prose.Plural(d.Others, "unrelated finding"))
+		add("advise", g.Connect+g.Advise, d.others())
 	}
 	return out
+}
+
+// others says which rules have found something else, and whether the same setting is their
+// cure.
+func (d *Diagnosis) others() string {
+	fix, same := d.Fix(), true
+	var ids []string
+	for i := range d.Unrelated {
+		f := &d.Unrelated[i]
+		if !slices.Contains(ids, f.ID) {
+			ids = append(ids, f.ID)
+		}
+		same = same && fix != nil && sets(f) && maps.Equal(f.Fix.Set, fix.Fix.Set)
+	}
+	text := prose.Plural(d.Others, "other finding") + ": " + prose.Few(ids, 2)
+	if same {
+		text += ", same fix"
+	}
+	return text
 }
 
 // CaseFile is the name of a case file for a group.

@@ -81,7 +81,20 @@ func (d *Diagnosis) inferredFrom() string {
 	if d.Cause == inspect.UnknownCause {
 		return "not known; looked at " + from
 	}
-	return sureWords[d.Confidence] + ", inferred from " + from
+	return d.likelihoods() + ", inferred from " + from
+}
+
+// likelihoods say how sure the cause is, of all times: "very likely", or "likely to very
+// likely" where that differs.
+func (d *Diagnosis) likelihoods() string {
+	least := d.Confidence
+	for _, oc := range d.Occurrences {
+		least = inspect.LessSure(least, oc.confidence())
+	}
+	if least == d.Confidence {
+		return sureWords[d.Confidence]
+	}
+	return sureWords[least] + " to " + sureWords[d.Confidence]
 }
 
 // Assumed names the timeouts that the cause leans on and that nothing told, with where
@@ -163,7 +176,7 @@ func (d *Diagnosis) Decide() string {
 	}
 	ask := []string{d.askLog(open)}
 	if unclear && !d.given(inspect.FileGCLog) && d.maybeJava() {
-		ask = append(ask, "its garbage collection log (--gc-log FILE): a pause as long as the session is the cause")
+		ask = append(ask, "its garbage collection log (--gc-log FILE): a pause of about "+d.sessionText()+" or more is the cause")
 	}
 	if d.mayHaveEnded() && !d.given(inspect.FilePods) {
 		alive := "a hang, the network or a close"
@@ -199,6 +212,16 @@ func (d *Diagnosis) askLog(open bool) string {
 		return client + from + ": a start then is a crash, lost connections are the network, no line at all is a pause"
 	}
 	return client + " or of the coordinator" + from + ": it states the cause"
+}
+
+// sessionText is the session timeout of the member that left last; "its session" unknown.
+func (d *Diagnosis) sessionText() string {
+	for _, oc := range slices.Backward(d.Occurrences) {
+		if oc.Departure != nil && oc.Departure.Session != nil {
+			return prose.Span(oc.Departure.Session.Duration())
+		}
+	}
+	return "its session"
 }
 
 // mayHaveEnded reports a cause behind which the end of a process may be.

@@ -18,7 +18,8 @@ type Cost struct {
 	StoppedAtMost *inspect.Millis `json:"stopped_at_most_ms"`
 	Moved         int             `json:"moved"`
 
-	departures int // whose partitions Idle sums up
+	summary  inspect.Summary // that Idle is of
+	caughtUp bool            // no record waits now
 
 	slowest *inspect.Rebalance // the one that took longest to converge; nil for none
 }
@@ -27,7 +28,10 @@ type Cost struct {
 func (c *Cost) String() string {
 	var parts []string
 	if c.Idle != nil && c.Idle.Duration() >= time.Second && len(c.Partitions) > 0 {
-		parts = append(parts, fmt.Sprintf("partitions %s not consumed for %s", prose.Ranges(c.Partitions, 4), IdleText(c.Idle, c.departures)))
+		parts = append(parts, fmt.Sprintf("partitions %s not consumed for %s", prose.Ranges(c.Partitions, 4), IdleText(c.summary)))
+		if c.caughtUp {
+			parts = append(parts, "caught up by now (lag 0)")
+		}
 	}
 	if text := Paused(c.Stopped, c.StoppedAtMost); text == "none" {
 		parts = append(parts, "the group as a whole was not paused")
@@ -53,11 +57,18 @@ func (c *Cost) NotConsumed() string {
 }
 
 // IdleText is how long partitions of departed members were not consumed: of one
-// departure, or the sum over several, which it says.
-func IdleText(idle *inspect.Millis, departures int) string {
-	text := prose.Span(prose.Rounded(idle.Duration()))
-	if departures > 1 {
-		text += fmt.Sprintf(" in all, over %d departures", departures)
+// departure, or the sum over several, with how many of all departures those are.
+func IdleText(s inspect.Summary) string {
+	text := prose.Span(prose.Rounded(s.Idle.Duration()))
+	switch {
+	case s.IdleOf == 0: // each of them for less than a second
+		text += " in all"
+	case s.IdleOf == 1 && s.Departures > 1:
+		text += fmt.Sprintf(", over 1 of %d departures", s.Departures)
+	case s.IdleOf < s.Departures:
+		text += fmt.Sprintf(" in all, over %d of %d departures", s.IdleOf, s.Departures)
+	case s.IdleOf > 1:
+		text += fmt.Sprintf(" in all, over %d departures", s.IdleOf)
 	}
 	return text
 }

@@ -162,10 +162,14 @@ func sumOf(l *inspect.Departure) string {
 // silences are what a reader stumbles over in the column SILENT: ranges, and silences
 // that are shorter than the timeout that is said to have ended.
 type silences struct {
-	ranges bool
+	widest time.Duration // between the least and the most of one range; 0 for no range
 	common time.Duration // of one, in which nobody else committed either
+	own    time.Duration // what is left of that one at least
 	short  string        // the timeout that one is shorter than; "" none
 	from   string        // what that timeout is counted from
+	lack   time.Duration // by how much at least it is shorter
+	limit  string        // the timeout that lies in each range; "" not in each
+	beside bool          // one range is without its timeout
 }
 
 func (s *silences) add(l *inspect.Departure) {
@@ -173,15 +177,29 @@ func (s *silences) add(l *inspect.Departure) {
 		return
 	}
 	lo, hi := sinceLast(l)
-	s.common = max(s.common, inspect.Or(l.Common, 0))
-	s.ranges = s.ranges || hi-lo >= max(time.Second, hi/10)
+	if c := inspect.Or(l.Common, 0); c > s.common {
+		s.common, s.own = c, l.Silent[0].Duration()
+	}
+	isRange := hi-lo >= max(time.Second, hi/10)
+	if isRange {
+		s.widest = max(s.widest, hi-lo)
+	}
 	for _, limit := range []struct {
 		by         inspect.Prevention
 		d          *inspect.Millis
 		name, from string
 	}{{inspect.BySession, l.Session, "session.timeout.ms", "heartbeat"}, {inspect.ByPollInterval, l.Rebalance, "max.poll.interval.ms", "poll"}} {
-		if l.Cause.Info().Prevented == limit.by && hi.Round(time.Second) < inspect.Or(limit.d, 0) {
-			s.short, s.from = limit.name, limit.from
+		d := inspect.Or(limit.d, 0)
+		if l.Cause.Info().Prevented != limit.by || d == 0 {
+			continue
+		}
+		if hi.Round(time.Second) < d {
+			s.short, s.from, s.lack = limit.name, limit.from, max(s.lack, d-hi)
+		}
+		if text := limit.name + " (" + prose.Span(d) + ")"; isRange && lo <= d && d <= hi && (s.limit == "" || s.limit == text) {
+			s.limit = text
+		} else if isRange {
+			s.beside = true
 		}
 	}
 }
@@ -189,26 +207,30 @@ func (s *silences) add(l *inspect.Departure) {
 func (s *silences) text(d *Diagnosis) string {
 	var parts []string
 	if s.short != "" {
-		parts = append(parts, "SILENT counts from its last commit, "+s.short+" from its last "+s.from+", which may be older")
+		parts = append(parts, "SILENT counts from its last commit, "+s.short+" from its last "+s.from+", which would be "+prose.Span(prose.Rounded(s.lack))+" older at least")
 	}
-	if s.ranges {
-		parts = append(parts, "SILENT is a range: "+d.rangeWhy())
+	if s.widest > 0 {
+		text := "SILENT is a range: " + d.rangeWhy(s.widest)
+		if s.limit != "" && !s.beside && !d.AtRecord {
+			text += "; " + s.limit + " lies in each"
+		}
+		parts = append(parts, text)
 	}
 	if s.common > 0 {
-		parts = append(parts, "for "+prose.Measured(s.common)+" of SILENT nobody else committed either (an idle topic, or a paused broker): not counted below")
+		parts = append(parts, "for "+prose.Measured(s.common)+" of SILENT nobody else committed either (an idle topic, or a paused broker): its own silence is "+prose.Measured(s.own)+" at least")
 	}
 	return strings.Join(parts, "; ")
 }
 
 // rangeWhy says why it is not known to the second how long a member was silent.
-func (d *Diagnosis) rangeWhy() string {
+func (d *Diagnosis) rangeWhy(widest time.Duration) string {
 	switch {
 	case d.NoHistory != "":
 		return "its commits are seen by polls alone"
 	case d.Type == inspect.Consumer || d.Type == inspect.Streams:
 		return "it left between two moments at which the group was seen"
 	}
-	return "LEFT is when the others had rejoined, it left before"
+	return "LEFT is when the others had rejoined, up to " + prose.Span(prose.Rounded(widest)) + " late"
 }
 
 // silent is how long a member had been silent, in the words of the evidence: a range, or

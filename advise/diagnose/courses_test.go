@@ -49,7 +49,7 @@ func TestCoursesAddUp(t *testing.T) {
 
 // A silence shorter than the timeout that is said to have ended it, or a range, says why.
 func TestSilenceSaysWhatItCountsFrom(t *testing.T) {
-	const counts, before = "SILENT counts from its last commit, ", "SILENT is a range: LEFT is when the others had rejoined, it left before"
+	const counts, before = "SILENT counts from its last commit, ", "SILENT is a range: LEFT is when the others had rejoined, up to "
 	for name, c := range map[string]struct {
 		cause        inspect.Cause
 		least, most  time.Duration
@@ -57,10 +57,11 @@ func TestSilenceSaysWhatItCountsFrom(t *testing.T) {
 		want         string
 	}{
 		"as long as the session": {inspect.SessionExpired, 46 * time.Second, 46 * time.Second, 45 * time.Second, time.Hour, ""},
-		"shorter":                {inspect.SessionExpired, 42 * time.Second, 42 * time.Second, 45 * time.Second, time.Hour, counts + "session.timeout.ms from its last heartbeat, which may be older"},
-		"a range":                {inspect.SessionExpired, 46 * time.Second, 55 * time.Second, 45 * time.Second, time.Hour, before},
-		"a poll interval":        {inspect.PollIntervalExceeded, 15 * time.Second, 19 * time.Second, 10 * time.Second, 20 * time.Second, counts + "max.poll.interval.ms from its last poll, which may be older; " + before},
-		"others silent too":      {inspect.SessionExpired, 12 * time.Second, 46 * time.Second, 45 * time.Second, time.Hour, "for 32s of SILENT nobody else committed either (an idle topic, or a paused broker): not counted below"},
+		"shorter":                {inspect.SessionExpired, 42 * time.Second, 42 * time.Second, 45 * time.Second, time.Hour, counts + "session.timeout.ms from its last heartbeat, which would be 3s older at least"},
+		"a range":                {inspect.SessionExpired, 46 * time.Second, 55 * time.Second, 45 * time.Second, time.Hour, before + "9s late"},
+		"a range about it":       {inspect.SessionExpired, 41 * time.Second, 46 * time.Second, 45 * time.Second, time.Hour, before + "5s late; session.timeout.ms (45s) lies in each"},
+		"a poll interval":        {inspect.PollIntervalExceeded, 15 * time.Second, 19 * time.Second, 10 * time.Second, 20 * time.Second, counts + "max.poll.interval.ms from its last poll, which would be 1s older at least; " + before + "4s late"},
+		"others silent too":      {inspect.SessionExpired, 12 * time.Second, 46 * time.Second, 45 * time.Second, time.Hour, "for 32s of SILENT nobody else committed either (an idle topic, or a paused broker): its own silence is 12s at least"},
 		"a close":                {inspect.MemberLeft, time.Second, time.Second, 10 * time.Second, 20 * time.Second, ""},
 	} {
 		l := &inspect.Departure{Cause: c.cause, Silent: &[2]inspect.Millis{inspect.Millis(c.least), inspect.Millis(c.most)}, Session: inspect.Ms(c.session), Rebalance: inspect.Ms(c.max)}
@@ -167,9 +168,9 @@ func TestASettingSaysForWhomItIs(t *testing.T) {
 	alone := left("a")
 	alone.Rebalances[0].Members.Before, alone.Rebalances[0].Members.After = 1, 0
 	for want, d := range map[string]*Diagnosis{
-		"set it on all members of the group; only a was affected: look at its host first": left("a", "a"),
-		"set it on all members of the group: b left like a":                               left("a", "b"),
-		"": alone,
+		"set it on all members; only a was affected: look at its host first": left("a", "a"),
+		"set it on all members: b left like a":                               left("a", "b"),
+		"":                                                                   alone,
 	} {
 		if got := d.ForWhom(); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -222,7 +222,7 @@ func (d *Diagnosis) past(c *inspect.Case, t *inspect.Timeline, o Options) {
 
 // cost sums up what the rebalances cost.
 func (d *Diagnosis) cost() {
-	d.Cost.departures = d.Summary.IdleOf
+	d.Cost.summary, d.Cost.caughtUp = d.Summary, d.Lag != nil && *d.Lag == 0 && d.Live.LagText() == "0"
 	d.Cost.Idle, d.Cost.Stopped, d.Cost.StoppedAtMost = d.Summary.Idle, d.Summary.Stopped, d.Summary.StoppedAtMost
 	seen := map[string]bool{}
 	d.Cost.slowest = d.slowestConvergence()

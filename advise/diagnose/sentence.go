@@ -33,6 +33,9 @@ func (d *Diagnosis) Why() string {
 	if d.Host != "" {
 		who += " (" + d.Host + ")"
 	}
+	if oc.Departure != nil && d.Basis != inspect.Stated {
+		who += hedges[d.Confidence]
+	}
 	if d.Times > 1 {
 		times = fmt.Sprintf(" %d times", d.Times)
 	}
@@ -50,6 +53,10 @@ func (d *Diagnosis) Why() string {
 	}
 	return strings.TrimSuffix(inspect.FillIn(d.Cause.Info().Sentence(oc.Departure != nil, d.Times, inBatch), pairs...), ".")
 }
+
+// hedges stand behind whom a sentence is about, where its cause is inferred and no more
+// than likely.
+var hedges = map[inspect.Confidence]string{inspect.Medium: " probably", inspect.Low: " possibly"}
 
 // timeouts are what a sentence may say of a departed member's timeouts and return.
 func timeouts(l *inspect.Departure) []string {
@@ -107,7 +114,7 @@ func (d *Diagnosis) MemberAlone() string {
 	if d.Cause != inspect.PollIntervalExceeded || len(d.Occurrences) == 0 || slices.ContainsFunc(d.Occurrences, func(oc Occurrence) bool { return !coped(oc) }) {
 		return ""
 	}
-	return "others processed the same partitions in time: look at " + d.Member + "'s host and what it calls; if both are fast, set what FIX says on all members"
+	return "others processed the same partitions in time: look at " + d.Member + " first"
 }
 
 // sharedKeys are the client settings that all members of a group are given alike.
@@ -127,7 +134,7 @@ func (d *Diagnosis) ForWhom() string {
 	if d.Member == "" || len(d.Occurrences) == 0 || most < 2 {
 		return ""
 	}
-	const all = "set it on all members of the group"
+	const all = "set it on all members"
 	var others []string
 	for i := range d.Rebalances {
 		for _, l := range d.Rebalances[i].Members.Left {
@@ -140,7 +147,9 @@ func (d *Diagnosis) ForWhom() string {
 	case len(others) > 0:
 		return fmt.Sprintf("%s: %s left like %s", all, prose.Few(others, 2), d.Member)
 	case d.MemberAlone() != "":
-		return "" // it says so
+		return all
+	case d.Fix().Fix.HostFirst():
+		return all + "; only " + d.Member + " was affected"
 	}
 	return all + "; only " + d.Member + " was affected: look at its host first"
 }

@@ -27,19 +27,27 @@ func (d *Diagnosis) Emptied() inspect.Time {
 	return d.Live.StateSince
 }
 
-// lastToLeave names in brackets who left an empty group last; "" where that is not known.
+// lastToLeave names who left an empty group last, and how; "" where that is not known.
 func (d *Diagnosis) lastToLeave() string {
 	if len(d.Rebalances) == 0 {
 		return ""
 	}
+	left := d.Rebalances[len(d.Rebalances)-1].Members.Left
 	var names []string
-	for _, l := range d.Rebalances[len(d.Rebalances)-1].Members.Left {
+	for _, l := range left {
 		names = append(names, inspect.MemberName(l.ClientID, l.MemberID, l.InstanceID))
 	}
-	if len(names) == 0 {
+	text := prose.Few(names, 2) + " left last"
+	switch {
+	case len(left) == 0:
 		return ""
+	case len(left) > 1: // each may have left for another reason
+	case left[0].Cause.Explained():
+		text += " (" + left[0].Cause.Label() + ", " + LikelihoodOf(left[0].Cause, left[0].Confidence, "") + ")"
+	default:
+		text += " (why is not known)"
 	}
-	return " (" + prose.Few(names, 2) + " left last)"
+	return text
 }
 
 // Headline heads a diagnosis: a verdict, what follows it, and what has a line of its own
@@ -49,25 +57,24 @@ func (d *Diagnosis) Headline(now time.Time, clock Clock) (word Verdict, text, mo
 	var counts string
 	if n := len(d.Rebalances); n > 0 {
 		counts = prose.Plural(n, "rebalance")
-		if d.Summary.Evictions > 0 {
-			counts += ", " + prose.Plural(d.Summary.Evictions, "eviction")
+		if went := d.Summary.Went(); went != "" {
+			counts += ", " + went
 		}
 	}
 	switch {
 	case d.State == "Empty" && d.Verdict != Stuck:
 		text = "no members"
 		if since := d.Emptied(); !since.IsZero() {
-			text += " since " + clock(since) + d.lastToLeave()
+			text += " since " + clock(since)
+			more = d.lastToLeave()
 		}
 		if d.Lag != nil {
 			text += ", lag " + d.Live.LagText()
 		}
 		if counts != "" && d.Verdict == Unstable {
-			more = string(Unstable) + " before: " + counts
-		} else if counts != "" {
-			more = counts
+			counts = string(Unstable) + " before: " + counts
 		}
-		return Empty, text, more
+		return Empty, text, strings.Join(slices.DeleteFunc([]string{more, counts}, func(s string) bool { return s == "" }), "; ")
 	case counts == "":
 		return d.Verdict, d.Now(now), ""
 	}
@@ -254,6 +261,9 @@ func replayHead(r *inspect.Replay) string {
 	}
 	if doubtful > 0 {
 		s += fmt.Sprintf(" (if the causes are right: of %d the evidence leaves another one open)", doubtful)
+	}
+	if r.Others > 0 {
+		s += fmt.Sprintf("; %s not counted: no eviction", prose.Plural(r.Others, "other departure"))
 	}
 	return s
 }

@@ -249,7 +249,7 @@ func sinceLeft(r *inspect.Rebalance) time.Duration {
 func (w *Watcher) causeEvent(b *book, r *inspect.Rebalance, incident int) Event {
 	generation := r.Generation
 	e := Event{Type: CauseFound, Time: inspect.At(w.cfg.Now().Add(w.differ.group(b.id).skew)), Happened: r.Time, Group: b.id, Source: FromLog, Record: r.ID, Incident: incident, Generation: &generation,
-		Cause: r.Cause, Confidence: r.Confidence, Basis: r.Basis, Returned: r.Returned, Evidence: r.Evidence, Rivals: r.Rivals}
+		Cause: r.Cause, Confidence: r.Confidence, Basis: r.Basis, Returned: r.Returned, Evidence: r.Evidence, Rivals: r.Rivals, Evictions: r.Evictions(nil)}
 	for i := range r.Members.Left {
 		d := &r.Members.Left[i]
 		if d.Cause != r.Cause {

@@ -108,9 +108,11 @@ type Event struct {
 	Cause      inspect.Cause      `json:"cause,omitempty"`
 	Confidence inspect.Confidence `json:"confidence,omitempty"`
 	Basis      inspect.Basis      `json:"basis,omitempty"`
-	Returned   inspect.Returned   `json:"returned,omitempty"`
-	Evidence   []string           `json:"evidence,omitempty"`
-	Rivals     []inspect.Rival    `json:"rivals,omitempty"`
+	// Evictions is how many members were evicted, or had to leave, in the rebalance of a cause.
+	Evictions int              `json:"evictions,omitempty"`
+	Returned  inspect.Returned `json:"returned,omitempty"`
+	Evidence  []string         `json:"evidence,omitempty"`
+	Rivals    []inspect.Rival  `json:"rivals,omitempty"`
 	// Stall is the longest time between two polls that the evidence shows, BackAfter
 	// the time from the last commit to the return.
 	Stall     *inspect.Millis `json:"stall_ms,omitempty"`

@@ -48,34 +48,52 @@ func (e *Event) Instead() []inspect.Cause {
 	return inspect.OpenCauses(e.Rivals)
 }
 
-// Evictions counts the members that were put out, by group, as far as their causes are
-// told. The zero Evictions is ready.
+// Evictions counts the members that left, by group: those that were evicted or had to leave,
+// as far as their causes are told, and those whose causes are not. The zero Evictions is ready.
 type Evictions struct {
-	counted map[string]string // the group of each record whose eviction counts
+	counted map[record]int // evictions, 0 of a cause that is none
+	left    map[record]int // members that left, as records tell
 }
+
+// record is one of a group's, "31:123456".
+type record struct{ group, id string }
 
 // Add takes an event. A later word about the same rebalance may take an eviction back.
 func (v *Evictions) Add(e *Event) {
-	if e.Type != CauseFound {
-		return
-	}
 	if v.counted == nil {
-		v.counted = map[string]string{}
+		v.counted, v.left = map[record]int{}, map[record]int{}
 	}
-	key := e.Group + "\x00" + e.Record
-	if inspect.FailEviction.Cause(e.Cause, e.Confidence) {
-		v.counted[key] = e.Group
-	} else {
-		delete(v.counted, key)
+	at := record{e.Group, e.Record}
+	switch {
+	case e.Past || e.Record == "":
+	case e.Type == RebalanceDone && len(e.Left) > 0:
+		v.left[at] = len(e.Left)
+	case e.Type == CauseFound && e.Cause.Explained():
+		if e.Evictions+v.left[at] > 0 {
+			v.counted[at] = e.Evictions
+		}
+	case e.Type == CauseFound:
+		delete(v.counted, at)
 	}
 }
 
-// Of is how many there were in a group.
+// Of is how many evictions there were in a group.
 func (v *Evictions) Of(group string) int {
 	n := 0
-	for _, g := range v.counted {
-		if g == group {
-			n++
+	for at, evictions := range v.counted {
+		if at.group == group {
+			n += evictions
+		}
+	}
+	return n
+}
+
+// Unjudged is how many members left a group without a cause that was told.
+func (v *Evictions) Unjudged(group string) int {
+	n := 0
+	for at, left := range v.left {
+		if _, told := v.counted[at]; !told && at.group == group {
+			n += left
 		}
 	}
 	return n

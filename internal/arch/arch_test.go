@@ -48,7 +48,7 @@ var allowed = map[string][]string{
 	"internal/prose":                {},
 	"internal/term":                 {},
 	"internal/eventtext":            {"advise/diagnose", "inspect", "inspect/watch", "internal/prose", "internal/render", "internal/term"},
-	"internal/top":                  {"advise/diagnose", "inspect", "inspect/collect", "inspect/family", "inspect/past", "inspect/watch", "internal/eventtext", "internal/pause", "internal/prose", "internal/render", "internal/term"},
+	"internal/top":                  {"advise/diagnose", "inspect", "inspect/collect", "inspect/family", "inspect/past", "inspect/watch", "internal/eventtext", "internal/pause", "internal/prose", "internal/render", "internal/show", "internal/term"},
 	"internal/render":               {"internal/term", "internal/prose"},
 	"internal/show":                 {"inspect", "inspect/assume", "locate", "internal/prose", "internal/render", "internal/term"},
 	"internal/metrics":              {"inspect", "inspect/watch", "internal/render"},

@@ -1,6 +1,7 @@
 package eventtext
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,7 +26,7 @@ func (t Teller) Event(e *watch.Event) (word string, style term.Style, text strin
 	case watch.RebalanceDone:
 		return t.rebalance(e)
 	case watch.RebalanceStarted:
-		return "begins", term.Warn, joinParts(who(e), e.State)
+		return "begins", term.Warn, joinParts(cmp.Or(who(e), "who came or left is not seen yet"), e.State)
 	case watch.MemberJoined, watch.MemberLeft, watch.MemberReplaced:
 		return strings.TrimPrefix(string(e.Type), "member_"), term.Warn, joinParts(who(e), changes(e, t.Verbose), membersPart(e), e.Why, within(e))
 	case watch.SettingsChanged:

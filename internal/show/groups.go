@@ -15,7 +15,7 @@ import (
 	"github.com/kgdiag/kgdiag/locate"
 )
 
-// group are the texts of one group, of which these are the gaps.
+// group are the texts of one group.
 func (o Options) group(g *inspect.Group, gaps []inspect.Gap, apart bool) []render.Block {
 	head := []render.Line{groupLine(g)}
 	if apart {
@@ -40,7 +40,7 @@ func (o Options) group(g *inspect.Group, gaps []inspect.Gap, apart bool) []rende
 			}
 		}
 	}
-	last.After = append(last.After, o.sourceLines(g, gaps)...)
+	last.After = append(last.After, o.sourceLines(g, inspect.GapsOf(gaps, g.ID))...)
 	if texts := assume.Of(g, nil); len(texts) > 0 {
 		last.After = append(last.After, render.Line{render.S(term.Warn, "assumed"), render.P(":  %s; the members' own were not read", strings.Join(texts, ", "))})
 	}
@@ -126,7 +126,7 @@ func Broker(b *inspect.BrokerRef) string {
 // membersTable is one line a member.
 func (o Options) membersTable(g *inspect.Group) *render.Table {
 	epochs := g.Epoch != nil
-	names := []string{"~CLIENT-ID", "~GROUP-INSTANCE-ID", "HOST", "CLIENT", ">SESSION", ">" + rebalanceColumn(g)}
+	names := []string{"~CLIENT-ID", "~GROUP-INSTANCE-ID", "HOST", "CLIENT", ">SESSION", ">" + RebalanceColumn(g)}
 	if epochs {
 		names = append(names, ">EPOCH")
 	}
@@ -157,10 +157,10 @@ func (o Options) membersTable(g *inspect.Group) *render.Table {
 	return t
 }
 
-// rebalanceColumn names the rebalance timeout by the setting that it is, where all members
+// RebalanceColumn names the rebalance timeout by the setting that it is, where all members
 // are of libraries that send max.poll.interval.ms as such. One that joins just now has no
 // timeout and no known library yet, and does not change the name.
-func rebalanceColumn(g *inspect.Group) string {
+func RebalanceColumn(g *inspect.Group) string {
 	joins := func(m inspect.Member) bool { return m.Rebalance == nil }
 	all := !slices.ContainsFunc(g.Members, func(m inspect.Member) bool { return !joins(m) })
 	for _, m := range g.Members {

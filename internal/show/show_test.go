@@ -23,7 +23,7 @@ func TestRebalanceColumn(t *testing.T) {
 		{[]inspect.Member{of(inspect.Java, inspect.High), joining}, "MAX POLL"},
 		{[]inspect.Member{joining}, "REBALANCE TIMEOUT"},
 	} {
-		if got := rebalanceColumn(&inspect.Group{Members: c.members}); got != c.want {
+		if got := RebalanceColumn(&inspect.Group{Members: c.members}); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.members, got, c.want)
 		}
 	}

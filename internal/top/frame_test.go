@@ -252,15 +252,15 @@ func TestPauseMissesNothing(t *testing.T) {
 	}
 }
 
-// What y copies is the settings, each on a line, and nothing else; where there is none,
+// What y copies is the settings, each on a line, below when they help; where there is none,
 // nothing is copied.
 func TestCopyTheFix(t *testing.T) {
 	m := screen(t, 100, 30, false)
 	next, cmd := m.Update(press("y")[0])
-	if cmd == nil || fmt.Sprint(cmd()) != "max.poll.interval.ms=300000" {
+	if cmd == nil || fmt.Sprint(cmd()) != "# if its host and what it calls are fast\nmax.poll.interval.ms=300000" {
 		t.Fatalf("copied: %v", cmd)
 	}
-	if got := text(next.(Model)); !strings.Contains(got, "sent to the clipboard: max.poll.interval.ms=300000") {
+	if got := text(next.(Model)); !strings.Contains(got, "sent to the clipboard, of orders: max.poll.interval.ms=300000") {
 		t.Errorf("it does not say what was copied:\n%s", got)
 	}
 	m = send(t, m, press("end")...)

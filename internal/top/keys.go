@@ -179,7 +179,7 @@ func (m Model) copyFix() (Model, tea.Cmd) {
 		m.say(fmt.Sprintf("%s: no setting to copy", s.Group))
 		return m, nil
 	}
-	text := "sent to the clipboard: " + shownCopy(settings)
+	text := fmt.Sprintf("sent to the clipboard, of %s: %s", s.Group, shownCopy(settings))
 	if m.cfg.Tmux {
 		text += "  (tmux: set-clipboard on)"
 	}

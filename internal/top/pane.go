@@ -12,6 +12,7 @@ import (
 	"github.com/kgdiag/kgdiag/internal/eventtext"
 	"github.com/kgdiag/kgdiag/internal/prose"
 	"github.com/kgdiag/kgdiag/internal/render"
+	"github.com/kgdiag/kgdiag/internal/show"
 	"github.com/kgdiag/kgdiag/internal/term"
 )
 
@@ -22,8 +23,9 @@ const (
 	laneNames  = 18 // of the names before them
 	mostLanes  = 16
 	leastFeed  = 2
-	mostReason = 2 // lines of the cause, and
-	wideReason = 5 // where the screen is high
+	lateAfter  = 3 * growEvery // behind the clock, what is shown of a group tells its time
+	mostReason = 2             // lines of the cause, and
+	wideReason = 5             // where the screen is high
 )
 
 // pane is the opened group: its settings, lanes, feed, cause and fix, in so many lines.
@@ -57,10 +59,13 @@ func (m *Model) title(s *Sight) string {
 	}
 	if s.Live != nil && len(s.Live.Members) > 0 {
 		session, rebalance := spread2(s.Live.Members)
-		parts = append(parts, "session "+session, "rebalance timeout "+rebalance)
+		parts = append(parts, "session "+session, strings.ToLower(show.RebalanceColumn(s.Live))+" "+rebalance)
 	}
 	if s.Live != nil && s.Lag != nil {
 		parts = append(parts, "lag "+s.Live.LagText())
+	}
+	if s.Deep != nil && m.shownAt().Sub(s.Deep.Case.Window.To.Time) > lateAfter {
+		parts = append(parts, "as of "+m.clock(s.Deep.Case.Window.To))
 	}
 	return s.Group + ": " + strings.Join(parts, ", ")
 }
@@ -106,7 +111,8 @@ func (m *Model) lanes(s *Sight, most int) []render.Line {
 	c.NameWidth = min(max(names, len(c.MarkName)), laneNames)
 	c.Most, c.Legend, c.Rest = min(most, mostLanes), "", "more"
 	c.Width = max(10, m.width-1-c.NameWidth-2-2-noteWidth)
-	c.Note = func(lane string) render.Line { return render.Line{m.laneNote(s, lane)} }
+	cell := w.Length() / time.Duration(c.Width)
+	c.Note = func(lane string) render.Line { return render.Line{m.laneNote(s, lane, cell)} }
 	var out []render.Line
 	for _, l := range c.Lines() {
 		out = append(out, append(render.Line{render.P(" ")}, l...))
@@ -126,12 +132,20 @@ func (m *Model) edge(t inspect.Time, length time.Duration) string {
 	return t.In(m.zone()).Format(layout)
 }
 
-// laneNote says how a member is now: when it committed, or that it is silent or out.
-func (m *Model) laneNote(s *Sight, lane string) render.Span {
-	var last *inspect.Span
+// laneNote says how a member is now: when it committed, or that it is silent or out, or
+// that it is back, which the last cell of its lane may not show; a cell is so long.
+func (m *Model) laneNote(s *Sight, lane string, cell time.Duration) render.Span {
+	var last, out *inspect.Span
 	for i := range s.Deep.History.Spans {
-		if sp := &s.Deep.History.Spans[i]; sp.Lane == lane && (last == nil || sp.To.After(last.To.Time)) {
+		sp := &s.Deep.History.Spans[i]
+		if sp.Lane != lane {
+			continue
+		}
+		if last == nil || sp.To.After(last.To.Time) {
 			last = sp
+		}
+		if sp.Kind == "out" && (out == nil || sp.To.After(out.To.Time)) {
+			out = sp
 		}
 	}
 	end := s.Deep.Case.Window.To
@@ -146,18 +160,26 @@ func (m *Model) laneNote(s *Sight, lane string) render.Span {
 	if e := m.risk(s.Group, lane); e != nil {
 		return m.riskNote(e)
 	}
+	if out != nil && end.Sub(out.To.Time) < 2*cell {
+		return render.P("back %s", m.clock(out.To))
+	}
 	if at := s.Deep.Commits[lane]; !at.IsZero() {
 		return render.P("commit %s", ago(end.Sub(at.Time)))
 	}
 	return render.P("member")
 }
 
+// shownAt is the time of the screen: now, or when it was paused.
+func (m *Model) shownAt() time.Time {
+	if m.held != nil {
+		return m.heldAt
+	}
+	return m.now
+}
+
 // riskNote is how long a member has been silent, or how long it has left.
 func (m *Model) riskNote(e *watch.Event) render.Span {
-	now := m.now
-	if m.held != nil {
-		now = m.heldAt
-	}
+	now := m.shownAt()
 	switch {
 	case e.Type == watch.MemberSilent:
 		return render.S(term.Warn, "silent %s", ago(now.Sub(e.Time.Time)+inspect.Or(e.Silent, 0)))
@@ -203,7 +225,7 @@ func (m *Model) risk(group, lane string) *watch.Event {
 // advice is why, and what to change, as it stands now, in a pane of so many lines.
 func (m *Model) advice(s *Sight, room int) []render.Line {
 	var out []render.Line
-	most := min(max(mostReason, room/6), wideReason)
+	most := min(max(mostReason, room/4), wideReason)
 	d := &s.Diagnosis
 	switch {
 	case d.Waiting != nil:

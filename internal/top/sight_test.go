@@ -24,7 +24,7 @@ func TestAMemberThatCameBackIsKnownByItsRecord(t *testing.T) {
 	}
 	full := b.sights(&inspect.Case{Window: c.Window}, []string{"orders"}, "")[0]
 	words, settings := fix(&full.Diagnosis)
-	if settings != "max.poll.interval.ms=300000" {
+	if settings != "# if its host and what it calls are fast\nmax.poll.interval.ms=300000" {
 		t.Fatalf("fix %q", words)
 	}
 	// The same, but the member that misbehaves was out when the group was described.

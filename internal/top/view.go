@@ -69,11 +69,7 @@ func (m *Model) head() render.Line {
 		count = fmt.Sprintf("%d of %s", rows, count)
 	}
 	left = append(left, render.P("  %s", count))
-	now := m.now
-	if m.held != nil {
-		now = m.heldAt
-	}
-	right := render.Line{render.P("%s  read-only  ", now.In(m.zone()).Format("15:04:05 MST")), m.status()}
+	right := render.Line{render.P("%s  read-only  ", m.shownAt().In(m.zone()).Format("15:04:05 MST")), m.status()}
 	return spread(left, right, m.width)
 }
 
@@ -104,7 +100,11 @@ func (m *Model) foot() render.Line {
 	case m.typing:
 		return render.L(" filter: %s", render.Clean(m.filter))
 	case m.mode != modeGroups:
-		return render.Line{render.S(term.Dim, " up/down scroll  q back  ctrl-c quit")}
+		more := ""
+		if n := len(m.pageLines()) - m.scroll - (m.height - 2); n > 0 {
+			more = "  " + prose.Plural(n, "line") + " more below"
+		}
+		return render.Line{render.S(term.Dim, " up/down scroll  q back  ctrl-c quit"), render.P("%s", more)}
 	case m.note != "":
 		return render.Line{render.S(term.Bold, " %s", m.note)}
 	}
