@@ -199,7 +199,7 @@ func TestHistoryOverARealCleaner(t *testing.T) {
 
 	// What the cleaner has left of the past, and a departure across its edge: the member
 	// and its last commits are in the cleaned part, its eviction is not.
-	spec := client{Kind: franzGo, Group: classic, Topics: "work", ClientID: "dies", Assignor: "range", Session: 4000, Heartbeat: 300, Commit: "record"}
+	spec := client{Kind: franzGo, Group: classic, Topics: "work", ClientID: "dies", Assignor: "range", Session: 8000, Heartbeat: 300, Commit: "record"}
 	dies := start(t, c.bootstrap, spec)
 	dies.assigned(2)
 	second := &server{c: c, cl: cl, group: epochs, id: "leaves-after-the-edge"}
@@ -215,7 +215,7 @@ func TestHistoryOverARealCleaner(t *testing.T) {
 	c.eatenSince(time.Now())
 	at := stays.count()
 	dies.kill()
-	c.eatenSince(time.Now().Add(300 * time.Millisecond)) // its last commits are, and what was on its way when it was killed
+	c.eatenSince(time.Now().Add(1500 * time.Millisecond)) // its last commits are, and what was on its way when it was killed
 	c.keep()
 	second.beat(-1)
 	converge(rock)
