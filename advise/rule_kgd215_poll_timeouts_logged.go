@@ -89,6 +89,21 @@ func (s *Subject) pollTimeout(es []inspect.LogEvent) string {
 	return what
 }
 
+// fewer is "fewer records per poll", with a number where the limit and the records of one
+// poll are known: a fifth of them.
+func (s *Subject) fewer(limit time.Duration) string {
+	c := s.consumer()
+	if family, _ := s.library(); c == nil || c.Worker() || limit == 0 || family != inspect.Java {
+		return "fewer records per poll"
+	}
+	records, v, ok := c.Int(keyRecords)
+	if n := time.Duration(records); !ok || n < 10 || n > 1e6 {
+		return "fewer records per poll"
+	}
+	n := time.Duration(records)
+	return fmt.Sprintf("fewer records per poll (%s is %d, which leaves %s for each; %s=%d, for example, leaves %s)", v.Spelled, n, span(limit/n), v.Spelled, n/5, span(limit/(n/5)))
+}
+
 // pollTimeoutFix raises the limit where it is known: to the default where it is
 // shorter, else above what was seen.
 func (s *Subject) pollTimeoutFix(es []inspect.LogEvent) *Fix {
@@ -104,13 +119,13 @@ func (s *Subject) pollTimeoutFix(es []inspect.LogEvent) *Fix {
 	}
 	to := inspect.PollIntervalFor(max(longest, limit), defaultPoll, limit)
 	if to > mostAdvised || to <= limit {
-		return &Fix{Summary: "Return fewer records per poll, or process in another thread and pause the partitions meanwhile."}
+		return &Fix{Summary: "Return " + s.fewer(limit) + ", or process in another thread and pause the partitions meanwhile."}
 	}
 	c := s.consumer()
 	if c == nil || c.Worker() {
-		return &Fix{Summary: fmt.Sprintf("Raise max.poll.interval.ms above the longest time between two polls, for example to %s%s, or return fewer records per poll.", ms(to), seenWhenItPassed(limit, longest))}
+		return &Fix{Summary: fmt.Sprintf("Raise max.poll.interval.ms above the longest time between two polls, for example to %s%s, or return %s.", ms(to), seenWhenItPassed(limit, longest), s.fewer(limit))}
 	}
-	return &Fix{Summary: "Raise max.poll.interval.ms above the longest time between two polls, or return fewer records per poll.", Set: map[string]string{keyPoll: ms(to)},
+	return &Fix{Summary: "Raise max.poll.interval.ms above the longest time between two polls, or return " + s.fewer(limit) + ".", Set: map[string]string{keyPoll: ms(to)},
 		Price: fmt.Sprintf("a consumer that hangs is noticed after %s instead of %s", span(to), span(limit))}
 }
 

@@ -1,6 +1,14 @@
 package advise
 
-import "github.com/kgdiag/kgdiag/inspect"
+import (
+	"slices"
+
+	"github.com/kgdiag/kgdiag/inspect"
+	"github.com/kgdiag/kgdiag/internal/pattern"
+)
+
+// endedIt are the words of a program that the exception ended a thread or the process.
+var endedIt = pattern.New(`(?i)exception in thread|uncaught|unhandled exception|thread dying`)
 
 var _ = register(Rule{
 	ID: "KGD235", Name: "commit-in-rebalance-logged", Severity: Warning, Since: "v0.2.0", Scope: PerLog,
@@ -28,6 +36,9 @@ var _ = register(Rule{
 		}
 		if len(es) == 0 {
 			return
+		}
+		if slices.ContainsFunc(es, func(e inspect.LogEvent) bool { return endedIt.MatchString(e.Text) }) {
+			sev = Warning
 		}
 		report(s.logged(sev, "a commit came while the group was rebalancing (REBALANCE_IN_PROGRESS), because a member joined or left or was late; this consumer is still a member and not evicted: poll, and commit again", es))
 	},

@@ -48,12 +48,23 @@ func (s *Subject) tellTroubles(table []trouble, report func(Finding)) map[inspec
 		if sev == Info && t.persists && often(es) > fewErrors && (s.neverJoined(es) || tellsAgain[es[0].Sign]) {
 			sev = Warning
 		}
+		if es[0].Kind == inspect.LogCommitFailed && len(es) >= fewErrors && all(es, errorIs("REQUEST_TIMED_OUT")) {
+			sev, t.what, t.do = Warning, commitsNotStored, "Look at the coordinator's broker and the replicas of __consumer_offsets (kgdiag check); the records are read again if the partition moves before a commit succeeds."
+		}
 		f := s.logged(sev, t.what+firstReason(es), es)
 		f.Confidence = inspect.Medium
 		f.Fix = &Fix{Summary: t.do}
 		report(f)
 	}
 	return told
+}
+
+// commitsNotStored is what commits mean that the coordinator answers by REQUEST_TIMED_OUT.
+const commitsNotStored = "the coordinator did not store commits in time (offsets.commit.timeout.ms of the broker, 5 s by default): a replica of its partition of __consumer_offsets is slow or out of sync, or the broker is overloaded"
+
+// all reports whether a condition holds for each of some lines.
+func all(es []inspect.LogEvent, holds func(inspect.LogEvent) bool) bool {
+	return !slices.ContainsFunc(es, func(e inspect.LogEvent) bool { return !holds(e) })
 }
 
 // otherErrors tells the errors of Kafka that no rule speaks of, each in the words of the

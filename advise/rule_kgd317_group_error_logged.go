@@ -2,7 +2,6 @@ package advise
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/kgdiag/kgdiag/inspect"
 	"github.com/kgdiag/kgdiag/inspect/errcode"
@@ -14,12 +13,12 @@ import (
 var saidElsewhere = map[string]bool{"UNKNOWN_MEMBER_ID": true, "ILLEGAL_GENERATION": true, "REBALANCE_IN_PROGRESS": true, "FENCED_INSTANCE_ID": true, "UNRELEASED_INSTANCE_ID": true,
 	"INVALID_SESSION_TIMEOUT": true, "INCONSISTENT_GROUP_PROTOCOL": true, "GROUP_AUTHORIZATION_FAILED": true, "TOPIC_AUTHORIZATION_FAILED": true, "MEMBER_ID_REQUIRED": true,
 	"NOT_COORDINATOR": true, "COORDINATOR_NOT_AVAILABLE": true, "COORDINATOR_LOAD_IN_PROGRESS": true, "UNSUPPORTED_VERSION": true, "NOT_ENOUGH_REPLICAS": true, "FENCED_MEMBER_EPOCH": true,
-	"INVALID_REPLICATION_FACTOR": true, "REQUEST_TIMED_OUT": true}
+	"INVALID_REPLICATION_FACTOR": true, "REQUEST_TIMED_OUT": true, "OFFSET_OUT_OF_RANGE": true, "offset out of range": true}
 
 var _ = register(Rule{
 	ID: "KGD317", Name: "group-error-logged", Severity: Warning, Since: "v0.2.0", Scope: PerLog,
 	Needs:     []inspect.Fact{inspect.FactClientLog},
-	SymptomOf: []string{"KGD608", "KGD306", "KGD401", "KGD421"},
+	SymptomOf: []string{"KGD608", "KGD306", "KGD401", "KGD421", "KGD230"},
 	Doc: Doc{
 		Summary: "A request of the group was refused with an error of Kafka, as a log says.",
 		Why:     "Each error code of the group protocol says what the coordinator refused. The finding names the code and what it means.",
@@ -42,10 +41,16 @@ var _ = register(Rule{
 			if c.Number == 0 {
 				what = c.Name + namedPartition(es) + ": " + c.Meaning // a client's own
 			}
+			if c.Retriable && c.Number != 0 && len(once(es)) > fewErrors && s.neverJoined(es) {
+				what += ", but these lines do not show that it passed"
+			}
 			do := c.Do
-			if offset := repeatedOffset(es); offset != "" {
-				sev, what = Warning, fmt.Sprintf("%s: the same offset (%s) is out of range again and again: nothing has been committed since the first time, so each start falls back to it", c.Name, offset)
-				do = "See why commits do not go through (the lines of OffsetCommit, a callback that fails), or that the program commits at all; set the group's offset by hand once (kafka-consumer-groups --reset-offsets, with the group stopped)."
+			if name == "UNKNOWN_TOPIC_OR_PARTITION" && len(es) >= fewErrors {
+				if gone := readBefore(es); gone != "" {
+					sev = Warning
+					what = fmt.Sprintf("UNKNOWN_TOPIC_OR_PARTITION (3), in %d lines: the brokers no longer know %s, of which the group had records to commit: most likely the topic was deleted, or deleted and made again", len(es), gone)
+					do = "See who deleted the topic; make it again, or take it out of the subscription. Where a broker restarts at that moment, it passes."
+				}
 			}
 			f := s.logged(sev, what, es)
 			f.Fix = &Fix{Summary: do}
@@ -54,21 +59,10 @@ var _ = register(Rule{
 	},
 })
 
-// outOfRange is how clients name an offset that is not in its partition.
-var outOfRange = pattern.New(`(?i)offset (\d+) (?:is )?out of range for (?:partition |topic-partition )?(\S.*?\))`)
-
-// repeatedOffset is the offset of a partition that two lines, a minute apart or more, find
-// out of range; "" for none.
-func repeatedOffset(es []inspect.LogEvent) string {
-	first := map[string]inspect.LogEvent{}
+// readBefore is the partition of a refused commit: what is committed was read.
+func readBefore(es []inspect.LogEvent) string {
 	for _, e := range es {
-		m := outOfRange.FindStringSubmatch(e.Text)
-		if m == nil || e.Time.IsZero() {
-			continue
-		}
-		if f, again := first[m[1]+m[2]]; !again {
-			first[m[1]+m[2]] = e
-		} else if e.Time.Sub(f.Time.Time) >= time.Minute {
+		if m := partitionName.FindStringSubmatch(e.Text); m != nil && e.Kind == inspect.LogCommitFailed {
 			return m[1]
 		}
 	}

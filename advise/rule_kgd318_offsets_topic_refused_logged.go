@@ -21,17 +21,35 @@ var _ = register(Rule{
 		Refs:  []string{"offsets.topic.replication.factor", "COORDINATOR_NOT_AVAILABLE (15)"},
 	},
 	Check: func(s *Subject, report func(Finding)) {
-		es := s.Logged(signIs(inspect.SignOffsetsTopic))
+		es, others := s.Logged(func(e inspect.LogEvent) bool {
+			return e.Sign == inspect.SignOffsetsTopic && !anotherTopic.MatchString(e.Text)
+		}),
+			s.Logged(func(e inspect.LogEvent) bool {
+				return e.Sign == inspect.SignOffsetsTopic && anotherTopic.MatchString(e.Text)
+			})
+		if len(others) > 0 {
+			f := s.logged(Error, "a topic of the application cannot be created: its replication factor is above the number of live brokers"+inTheLine(others[0]), others)
+			f.Fix = &Fix{Summary: "Set the replication factor of that topic to at most the number of brokers (Kafka Streams: replication.factor; Connect: config.storage.replication.factor, offset.storage.replication.factor and status.storage.replication.factor), or start the missing brokers."}
+			report(f)
+		}
 		if len(es) == 0 {
 			return
 		}
-		what := "the coordinator is not available, since __consumer_offsets cannot be created: offsets.topic.replication.factor is above the number of live brokers"
-		if n := replicas.FindAllString(cmp.Or(es[0].Reason, es[0].Text), -1); len(n) >= 2 {
-			what = fmt.Sprintf("%s (%s and %s in the line)", what, n[len(n)-2], n[len(n)-1])
-		}
-		report(s.logged(Error, what, es))
+		report(s.logged(Error, "the coordinator is not available, since __consumer_offsets cannot be created: offsets.topic.replication.factor is above the number of live brokers"+inTheLine(es[0]), es))
 	},
 })
+
+// anotherTopic are the words of clients that make topics of their own.
+var anotherTopic = pattern.New(`Could not create (?:internal )?topic|Error while attempting to create/find topic|Unable to create topic|create/find topic\(s\)`)
+
+// inTheLine is " (3 and 1 in the line)", the two numbers that a refusal ends with.
+func inTheLine(e inspect.LogEvent) string {
+	n := replicas.FindAllString(cmp.Or(e.Reason, e.Text), -1)
+	if len(n) < 2 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s and %s in the line)", n[len(n)-2], n[len(n)-1])
+}
 
 // replicas are the numbers of brokers and replicas that the line ends with.
 var replicas = pattern.New(`\b\d{1,4}\b`)

@@ -333,7 +333,7 @@ func (s *sentence) of(l *logLine) bool {
 }
 
 // errorIn finds the Kafka error that a text names, in any client's words; the one
-// that stands first counts.
+// that stands first counts, one that is harmless only where there is no other.
 func (b *book) errorIn(text string) (errcode.Code, bool) {
 	if len(text) < least {
 		return errcode.Code{}, false
@@ -347,7 +347,7 @@ func (b *book) errorIn(text string) (errcode.Code, bool) {
 		}
 		w := b.words[n]
 		i := wholeWord(text, w.text)
-		if i >= 0 && (at < 0 || i < at || i == at && len(w.text) > size) {
+		if i >= 0 && (at < 0 || best.Harmless && !w.code.Harmless || best.Harmless == w.code.Harmless && (i < at || i == at && len(w.text) > size)) {
 			best, at, size = w.code, i, len(w.text)
 		}
 	}
