@@ -304,7 +304,12 @@ func subjectsOf(c *inspect.Case) []*Subject {
 	if c.Cluster != (inspect.Cluster{}) || len(c.Brokers) > 0 || c.OffsetsTopic != nil {
 		out = append(out, clusterSubject(c))
 	}
-	return append(out, logSubjects(c)...)
+	out = append(out, logSubjects(c)...)
+	gaps := gapsOf(c)
+	for _, s := range out {
+		s.gaps = gaps
+	}
+	return out
 }
 
 // otherProfile reports whether a configuration is that of another profile of a consumer

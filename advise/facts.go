@@ -148,30 +148,48 @@ func lacks(s *Subject, f inspect.Fact) (lack, bool) {
 	if s.Config != nil && (f == inspect.FactClientConfig || f == inspect.FactTimeouts) {
 		return lack{}, false // the file tells, whatever the cluster withheld
 	}
-	var general *inspect.Gap
-	for i, g := range s.Case.Gaps {
-		if g.Fact != f {
-			continue
-		}
-		switch {
-		case g.Group == "":
-			general = &s.Case.Gaps[i]
-		case g.Group == s.Group && s.Scope == PerClient && f == inspect.FactTimeouts && p.has(s):
-			// While a group rebalances, the newcomer's timeouts are in no record yet. Those
-			// of the others are, and that is when somebody asks.
-		case g.Group == s.Group && s.Scope != PerCluster:
-			return gapLack(g), true
-		}
+	if s.gaps == nil {
+		s.gaps = gapsOf(s.Case)
 	}
-	switch {
+	// While a group rebalances, the newcomer's timeouts are in no record yet. Those
+	// of the others are, and that is when somebody asks.
+	newcomers := s.Scope == PerClient && f == inspect.FactTimeouts && p.has(s)
+	if l, ok := s.gaps[gapKey{f, s.Group}]; ok && s.Group != "" && s.Scope != PerCluster && !newcomers {
+		return l, true
+	}
+	switch l, general := s.gaps[gapKey{f, ""}]; {
 	case p.has(s):
 		return lack{}, false
-	case general != nil:
-		return gapLack(*general), true
+	case general:
+		return l, true
 	case p.hint == "add -f FILE" && len(s.Case.Configs) > 0: // one was given, and is another group's
 		return lack{"none of the given files is of this group, and client settings are not sent to the broker", "no file of this group"}, true
 	}
 	return lack{p.reason, p.hint}, true
+}
+
+// gapKey is what a Gap is about; group is "" where it concerns all.
+type gapKey struct {
+	fact  inspect.Fact
+	group string
+}
+
+// gapsOf says by the Gaps of a case what is missing: by the first about each group, and the
+// last about all. Of very many groups one text is kept once.
+func gapsOf(c *inspect.Case) map[gapKey]lack {
+	out, texts := make(map[gapKey]lack, len(c.Gaps)), map[lack]lack{}
+	for _, g := range c.Gaps {
+		k := gapKey{g.Fact, g.Group}
+		if _, ok := out[k]; ok && k.group != "" {
+			continue
+		}
+		l := gapLack(g)
+		if _, ok := texts[l]; !ok {
+			texts[l] = l
+		}
+		out[k] = texts[l]
+	}
+	return out
 }
 
 func gapLack(g inspect.Gap) lack {

@@ -72,6 +72,7 @@ type Subject struct {
 	Clients  []*Subject            // of a group: its consumers
 
 	values map[string]Value
+	gaps   map[gapKey]lack    // by the gaps of the case; nil until it is asked for
 	logs   []inspect.LogEvent // of a log subject: what the logs say of its group
 	laned  []lane             // logs by who wrote them, when a rule first asks
 	target target

@@ -24,11 +24,7 @@ type historyDoc struct {
 
 // groups are the histories of the chosen groups.
 func (h *historyCmd) groups(p *past.Past, chosen choice) []inspect.History {
-	out := make([]inspect.History, 0, len(p.IDs))
-	for _, id := range p.IDs {
-		out = append(out, inspect.HistoryOf(p.Case, id, chosen.causes, chosen.replay))
-	}
-	return out
+	return inspect.HistoriesOf(p.Case, p.IDs, chosen.causes, chosen.replay)
 }
 
 // view shows the rebalances of the chosen groups.

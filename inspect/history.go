@@ -22,11 +22,27 @@ type History struct {
 // HistoryOf is a group's history: of its rebalances those of these causes, where any
 // are given, and with a replay of the window, where settings are.
 func HistoryOf(c *Case, group string, causes []Cause, replay *Overrides) History {
-	t, w := c.Timeline(group), c.Window
+	return HistoriesOf(c, []string{group}, causes, replay)[0]
+}
+
+// HistoriesOf are the histories of many groups.
+func HistoriesOf(c *Case, groups []string, causes []Cause, replay *Overrides) []History {
+	index, unread := c.Index(), map[string]bool{}
+	for _, g := range c.Gaps {
+		unread[g.Group] = unread[g.Group] || g.Fact == FactHistory
+	}
+	out := make([]History, 0, len(groups))
+	for _, id := range groups {
+		out = append(out, historyOf(c, index.Timeline(id), id, unread[""] || unread[id], causes, replay))
+	}
+	return out
+}
+
+func historyOf(c *Case, t *Timeline, group string, unread bool, causes []Cause, replay *Overrides) History {
+	w := c.Window
 	h := History{Group: group, Rebalances: w.Rebalances(t, causes...), Last: w.LastBefore(t), Spans: []Span{}, Pauses: []Pause{}}
 	h.Summary = Summarise(h.Rebalances, w.Length())
-	unread := func(g Gap) bool { return g.Group == "" || g.Group == group }
-	h.Summary.Unread = len(h.Rebalances) == 0 && slices.ContainsFunc(NoHistory(c.Gaps), unread)
+	h.Summary.Unread = len(h.Rebalances) == 0 && unread
 	if t == nil {
 		return h
 	}

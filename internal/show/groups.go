@@ -15,7 +15,7 @@ import (
 	"github.com/kgdiag/kgdiag/locate"
 )
 
-// group are the texts of one group.
+// group are the texts of one group, of which these are the gaps.
 func (o Options) group(g *inspect.Group, gaps []inspect.Gap, apart bool) []render.Block {
 	head := []render.Line{groupLine(g)}
 	if apart {
@@ -40,7 +40,7 @@ func (o Options) group(g *inspect.Group, gaps []inspect.Gap, apart bool) []rende
 			}
 		}
 	}
-	last.After = append(last.After, o.sourceLines(g, inspect.GapsOf(gaps, g.ID))...)
+	last.After = append(last.After, o.sourceLines(g, gaps)...)
 	if texts := assume.Of(g, nil); len(texts) > 0 {
 		last.After = append(last.After, render.Line{render.S(term.Warn, "assumed"), render.P(":  %s; the members' own were not read", strings.Join(texts, ", "))})
 	}

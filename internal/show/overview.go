@@ -21,8 +21,12 @@ type Options struct {
 // Groups are a page a group, with its members.
 func Groups(groups []inspect.Group, gaps []inspect.Gap, o Options) []render.Block {
 	var out []render.Block
+	own := map[string][]inspect.Gap{}
+	for _, g := range gaps {
+		own[g.Group] = append(own[g.Group], g)
+	}
 	for i := range groups {
-		out = append(out, o.group(&groups[i], gaps, i > 0)...)
+		out = append(out, o.group(&groups[i], own[groups[i].ID], i > 0)...)
 	}
 	return out
 }

@@ -239,6 +239,7 @@ type stage struct {
 	*fakecluster.Cluster
 	proxy *wire.Proxy
 	b     string // for -b
+	most  int64  // memory of a command, in bytes; 0: brokerMemory
 }
 
 // newStage starts one of so many brokers.
@@ -257,7 +258,7 @@ func newStage(t *testing.T, brokers int, opts ...fakecluster.Option) *stage {
 	}
 	t.Cleanup(c.Close)
 	p.Serve(c.Addrs())
-	return &stage{c, p, p.Addrs()[0]}
+	return &stage{Cluster: c, proxy: p, b: p.Addrs()[0]}
 }
 
 // join adds a member to a group and waits until it is stable with so many.
