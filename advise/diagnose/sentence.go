@@ -33,7 +33,7 @@ func (d *Diagnosis) Why() string {
 	if d.Host != "" {
 		who += " (" + d.Host + ")"
 	}
-	if oc.Departure != nil && d.Basis != inspect.Stated {
+	if oc.Departure != nil && d.Basis != inspect.Stated && d.Cause.Explained() {
 		who += hedges[d.Confidence]
 	}
 	if d.Times > 1 {
