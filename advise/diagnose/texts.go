@@ -217,9 +217,34 @@ func (d *Diagnosis) NotChecked() string {
 		if text != "" {
 			text += "; "
 		}
-		text += fmt.Sprintf("%s for other reasons (-o json lists them)", prose.Plural(n, "rule"))
+		text += fmt.Sprintf("%s for other reasons (-o json lists them%s)", prose.Plural(n, "rule"), commonReason(cannot))
 	}
 	return count + ": " + text
+}
+
+// manyRules is of how many rules a reason has to be to be named on a page (policy): what
+// takes so many is a broker that was not read.
+const manyRules = 5
+
+// commonReason is the reason why most of many rules were not checked, in words that go on
+// from a sentence; "" where none is of many.
+func commonReason(us []advise.Unchecked) string {
+	count, most := map[string]int{}, ""
+	told := map[[2]string]bool{} // a rule may be told of each of several clients
+	for _, u := range us {
+		key := [2]string{u.ID, u.Reason}
+		if told[key] {
+			continue
+		}
+		told[key] = true
+		if count[u.Reason]++; count[u.Reason] > count[most] {
+			most = u.Reason
+		}
+	}
+	if count[most] < manyRules {
+		return ""
+	}
+	return "; most: " + most
 }
 
 // ReplayLines say what would have been under other settings: how much, and then each
