@@ -92,6 +92,8 @@ func (t *Triage) Counts() string {
 	read := prose.Plural(len(t.Groups)-t.Unread(), "group")
 	text := fmt.Sprintf("%s in %s of %s", prose.Plural(times, "rebalance"), prose.Count(int64(groups)), read)
 	switch {
+	case t.Unread() == len(t.Groups) && t.Unread() > 0:
+		return "of " + prose.Plural(len(t.Groups), "group") + " nothing of the past was read"
 	case groups == 0:
 		text = "none of " + read + " rebalanced"
 	case times == 0:

@@ -88,7 +88,7 @@ func newBroken(t *testing.T, c *cluster) *broken {
 		{words: "locate " + b.group, holds: []string{b.group, "agrees"}},
 		{words: "describe " + b.group, holds: []string{"Stable", "stays"}},
 		{words: "why " + b.group, past: true},
-		{words: "why", holds: []string{" rebalanced, "}}, // other tests' groups may be worse, and the list ends after the worst
+		{words: "why", holds: []string{" rebalances in "}}, // other tests' groups may be worse, and the list ends after the worst
 		{words: "history " + b.group, past: true},
 		{words: "watch " + b.group + " --for " + breakFor.String(), holds: []string{"end "}},
 		{words: "check", holds: []string{"fully"}},
