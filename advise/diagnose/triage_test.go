@@ -100,3 +100,28 @@ func TestWaitingForWhom(t *testing.T) {
 		})
 	}
 }
+
+// TestATriageCounts holds how many rebalances of how many groups a triage says, and that
+// what was not read is not counted as calm.
+func TestATriageCounts(t *testing.T) {
+	sick := func(name string, n int) Diagnosis {
+		d := troubled(name, 1, "h1", inspect.SessionExpired, every(3600/float64(n), 0)...)
+		d.Cause, d.Verdict = inspect.SessionExpired, Unstable
+		return d
+	}
+	started := Diagnosis{Group: "new", Cause: inspect.MemberJoined, Verdict: OK, Rebalances: make([]inspect.Rebalance, 2)}
+	calm := Diagnosis{Group: "calm", Verdict: OK}
+	unread := Diagnosis{Group: "hidden", Summary: inspect.Summary{Unread: true}}
+	for want, groups := range map[string][]Diagnosis{
+		"58 rebalances in 2 of 4 groups; in 1 more, members only joined (2 rebalances)": {sick("a", 50), sick("b", 8), started, calm, unread},
+		"1 rebalance in 1 of 1 group":             {sick("a", 1)},
+		"none of 2 groups rebalanced":             {calm, {Group: "calm too", Verdict: OK}, unread},
+		"of 1 group nothing of the past was read": {unread},
+		"1 of 2 groups now rebalancing":           {calm, {Group: "waits", Verdict: Stuck, Waiting: &Waiting{}}},
+	} {
+		tr := Triage{Groups: groups}
+		if got := tr.Counts(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
